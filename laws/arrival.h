@@ -32,7 +32,7 @@ struct tg_arrival {
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
-	tg_u32 queue_us;   /* forward queueing delay, TG_OPEN while nothing tells it */
+	tg_u32 queue_us;   /* forward queueing delay, TG_DELAY_UNKNOWN while nothing tells it */
 	tg_u32 met_us;	   /* when it met the queue that it shares with others: left it, or an upload's entered it */
 	tg_u32 one_way_us; /* one-way delay but for a constant, modulo 2^32 */
 	tg_u32 tick_us;	   /* unit of the peer's clock */

@@ -26,8 +26,14 @@ typedef __INT64_TYPE__ tg_s64;
  * next. */
 #define TG_FORGET() __asm__ volatile("" ::: "memory")
 
-/* A window or delay that says "no opinion": the kernel's own window stays. */
-#define TG_OPEN 0xffffffffu
+/* A window that limits nothing: the kernel's own window stays. */
+#define TG_UNLIMITED 0xffffffffu
+
+/* A queueing delay that nothing tells. */
+#define TG_DELAY_UNKNOWN 0xffffffffu
+
+/* Longer than any time: the least of none. */
+#define TG_INFINITE_US 0xffffffffu
 
 #define TG_MS_US 1000u
 #define TG_SECOND_US 1000000u
@@ -49,6 +55,9 @@ enum tg_direction {
 /* Ethernet's segment with timestamps, until the flow has shown its own. */
 #define TG_DEFAULT_MSS 1448u
 
+/* No window is smaller, so that silly-window avoidance and delayed ACKs keep working (RFC 9293 sections 3.8.6.2, 3.8.6.3). */
+#define TG_LEAST_SEGMENTS 2u
+
 TG_INLINE tg_u32 tg_min(tg_u32 a, tg_u32 b)
 {
 	return a < b ? a : b;
@@ -64,10 +73,10 @@ TG_INLINE tg_u64 tg_max64(tg_u64 a, tg_u64 b)
 	return a > b ? a : b;
 }
 
-/* Bytes as a 32-bit window; what does not fit stands for "open". */
+/* Bytes as a 32-bit window; what does not fit limits nothing. */
 TG_INLINE tg_u32 tg_window_bytes(tg_u64 bytes)
 {
-	return bytes < TG_OPEN ? (tg_u32)bytes : TG_OPEN;
+	return bytes < TG_UNLIMITED ? (tg_u32)bytes : TG_UNLIMITED;
 }
 
 /* Sequence numbers and timestamps wrap: a is before b if it is less than half a circle behind

@@ -22,15 +22,16 @@
 
 #include "base.h"
 
-#define TG_DELAY_SLACK_US (2 * TG_MS_US) /* a tick of either clock */
-#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* more than drift is ever behind by */
+#define TG_DELAY_SLACK_US (2 * TG_MS_US) /* clocks: a tick of either */
+#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than drift is ever behind by, 4 s of 2000 ppm */
 #define TG_DELAY_SET_US (100 * TG_MS_US) /* and more than a clock's steps, which may be 16 ms */
-#define TG_CLOCK_FIRST_US (TG_SECOND_US / 2)
-#define TG_CLOCK_WINDOW_SHIFT 25 /* clocks are compared every 2^25 us, 34 s */
+#define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
+#define TG_CLOCK_WINDOW_SHIFT 25 /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
-#define TG_CLOCK_ECHOES 128u /* fewer leave more of a tick in their smallest than a clock drifts */
-#define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US)
-#define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no clock drifts more */
+#define TG_CLOCK_ECHOES 128u /* arithmetic: the smallest of so many has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
+#define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US) /* arithmetic: a quarter of 2^32 us, where a clock of 1 us wraps */
+#define TG_CLOCK_WINDOWS 4u /* choice: what was learned over a minute says little about the hour after */
+#define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no quartz drifts more */
 
 struct tg_delay {
 	tg_u64 mark_us;	    /* moment of ours, absolute, that opened the window over which clocks
@@ -68,10 +69,11 @@ TG_INLINE tg_u32 tg_delay_back(const struct tg_delay *d, tg_u32 tsval, tg_u32 us
 	return -tg_delay_forward(d, tsval, us);
 }
 
-/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use. */
+/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use: a kernel's 1000, 250 or 100 Hz,
+ * or 1 us. Bounds are their geometric means; a unit of 16 ms and more is too coarse for a queue. */
 TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 {
-	tg_u32 us = ticks ? elapsed_us / ticks : TG_OPEN;
+	tg_u32 us = ticks ? elapsed_us / ticks : TG_INFINITE_US;
 
 	if (us < 2)
 		return 1;
@@ -173,8 +175,7 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 
 	if (elapsed_us < TG_SECOND_US)
 		return;
-	/* What was learned over a minute says little about the hour after. */
-	if (elapsed_us < 4 * TG_CLOCK_WINDOW_US)
+	if (elapsed_us < TG_CLOCK_WINDOWS * TG_CLOCK_WINDOW_US)
 		tg_delay_raise(d, -(tg_u32)((tg_s64)d->skew_us * elapsed_us >>
 					    TG_CLOCK_WINDOW_SHIFT));
 	d->moved_us = now_us;
@@ -182,7 +183,7 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 
 /*
  * A segment with `tsval` tells how long data were on their way; `us` is the time at our end. Returns their queueing
- * delay in us, or TG_OPEN if the peer's clock is not understood. The floor of a late-comer hides the queue that its
+ * delay in us, or TG_DELAY_UNKNOWN if the peer's clock is not understood. The floor of a late-comer hides the queue that its
  * first packet met (`tide/group.h` finds it).
  */
 TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
@@ -196,7 +197,7 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 		d->floor_us = tg_delay_forward(d, tsval, us);
 	}
 	if (!d->tick_us)
-		return TG_OPEN;
+		return TG_DELAY_UNKNOWN;
 	tg_delay_follow_clock(d, us);
 	relative_us = tg_delay_forward(d, tsval, us);
 	d->fell_us = tg_before(relative_us, d->floor_us) ? d->floor_us - relative_us : 0;

@@ -22,7 +22,7 @@ struct tg_drs {
 	tg_u32 rwnd;
 };
 
-/* A round of `data_rcvd` bytes is over. `limit` is tcp_rmem_max, TG_OPEN for none. Returns rwnd. */
+/* A round of `data_rcvd` bytes is over. `limit` is tcp_rmem_max, TG_UNLIMITED for none. Returns rwnd. */
 TG_INLINE tg_u32 tg_drs_round(struct tg_drs *d, tg_u64 data_rcvd, tg_u32 limit)
 {
 	tg_u32 wanted = tg_window_bytes(2 * data_rcvd);

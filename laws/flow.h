@@ -18,7 +18,8 @@
 #include "rtt.h"
 #include "window.h"
 
-#define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's */
+#define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's: TCP's own first timeout (RFC 6298) */
+#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times what is taken for a clock's (delay.h) */
 
 struct tg_flow {
 	/* Written by what leaves. */
@@ -46,7 +47,7 @@ struct tg_flow {
 	tg_u32 rtt_min_us;	/* the smallest, or less where the route became shorter */
 	tg_u32 queue_us;	/* last forward queueing delay */
 	tg_u32 samples;
-	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
+	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
 	tg_u8 answered;		/* what left in the handshake has had its answer */
 	tg_u32 promised;	/* right edge when it had last started */
 	struct tg_share share;
@@ -60,7 +61,7 @@ struct tg_flow {
 TG_INLINE void tg_flow_init(struct tg_flow *f)
 {
 	f->mss = TG_DEFAULT_MSS;
-	f->wanted = TG_OPEN;
+	f->wanted = TG_UNLIMITED;
 }
 
 /*
@@ -99,7 +100,7 @@ TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_arrival 
 		return tg_rtt_used(&f->rtt, a->end, (tg_u32)a->now_us);
 	f->answered = 1;
 	tg_rtt_forget(&f->rtt);
-	return round_us && round_us < TG_OPEN ? (tg_u32)round_us : 0;
+	return round_us && round_us < TG_INFINITE_US ? (tg_u32)round_us : 0;
 }
 
 TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, struct tg_arrival *a)
@@ -122,10 +123,10 @@ TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, struct tg_arrival *a)
 	return sample_us;
 }
 
-/* By how much the two clocks may have drifted apart since the last sample: 2000 ppm at most. */
+/* By how much the two clocks may have drifted apart since the last sample, at most. */
 TG_INLINE tg_u32 tg_flow_drift_us(struct tg_flow *f, tg_u64 now_us)
 {
-	tg_u64 drift_us = (now_us - f->anchored_us) >> 9;
+	tg_u64 drift_us = (now_us - f->anchored_us) >> TG_FLOW_DRIFT_SHIFT;
 
 	/* A moment too short for a microsecond of drift must not begin a new one. */
 	if (drift_us)
@@ -159,7 +160,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 		tg_flow_lower_rtt_min(f, f->rtt_min_us - a->sample_us, a);
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
 	drift_us = tg_flow_drift_us(f, a->now_us);
-	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
+	if (a->queue_us == TG_DELAY_UNKNOWN || a->queue_us <= bound_us)
 		return;
 	/* Data cannot have waited for longer than the round trip: the peer's clock was set. */
 	if (a->queue_us - bound_us > TG_DELAY_SET_US && a->queue_us > a->sample_us)
@@ -182,11 +183,11 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 	tg_u32 least_us = f->rtt_min_us;
 	tg_u32 round_us = a->sample_us;
 
-	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_OPEN;
+	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_DELAY_UNKNOWN;
 	a->fresh = 1;
 	a->bound = !a->stamped;
 	a->fell_us = a->bared_us = f->delay.fell_us;
-	if (a->queue_us != TG_OPEN)
+	if (a->queue_us != TG_DELAY_UNKNOWN)
 		return;
 	a->fresh = round_us != 0;
 	a->fell_us = a->bared_us = 0;
@@ -297,8 +298,8 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	struct tg_tide *t;
 	tg_u32 wanted;
 
-	if (a->queue_us == TG_OPEN)
-		return TG_OPEN;
+	if (a->queue_us == TG_DELAY_UNKNOWN)
+		return TG_UNLIMITED;
 	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
 	TG_FORGET();
 	t = tg_group_record(i, &f->sharing, &f->own);
@@ -370,7 +371,7 @@ TG_INLINE int tg_flow_by_rounds(const struct tg_params *p)
 }
 
 /*
- * The law: the window that the data's sender is to be told after this arrival, in bytes; TG_OPEN for the kernel's
+ * The law: the window that the data's sender is to be told after this arrival, in bytes; TG_UNLIMITED for the kernel's
  * window. Work for a single law is done only under that law. Under no law (TG_LAW_NONE) the window is the kernel's, even
  * if an earlier law had lowered it.
  */
@@ -378,7 +379,7 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 			     struct tg_arrival *a)
 {
 	if (!a->stamped && tg_law_traits(p->law) & TG_LAW_STAMPS && !tg_flow_by_rounds(p))
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	switch (p->law) {
 	case TG_LAW_DRS:
 		return tg_flow_drs(f, p, a);
@@ -386,14 +387,14 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 		return tg_flow_drwa(f, p, a);
 	case TG_LAW_TIDE:
 		if (a->rounds && !tg_flow_by_rounds(p))
-			return TG_OPEN;
+			return TG_UNLIMITED;
 		return tg_flow_tide(f, i, a);
 	case TG_LAW_RLEDBAT:
 		return tg_flow_rledbat(f, a);
 	case TG_LAW_RSFC:
 		return tg_flow_rsfc(f, p, a);
 	default:
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	}
 }
 

@@ -37,14 +37,17 @@
 #include "hold/departed.h"
 #include "hold/steered.h"
 
-#define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* nothing waits longer */
-#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* of who has brought less the delay is not asked for, */
+#define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* choice: nothing waits longer */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: of who has brought less the delay is not asked for, */
 #define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
-#define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least */
-#define TG_HOLD_TALK (1u << 20)		   /* bytes over which that is seen */
-#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late */
-#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave */
-#define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way */
+#define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least: acknowledgements are less; swept */
+#define TG_HOLD_TALK (1u << 20)		   /* choice: bytes over which that is seen */
+#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late; swept */
+#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave; swept */
+#define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way; swept */
+#define TG_HOLD_LEAST_PART 8u		   /* of W: less excess counts as none; swept */
+#define TG_HOLD_LEAST_SEGMENTS 2u	   /* likewise: what one acknowledgement covers (RFC 9000 section 13.2.2) */
+#define TG_HOLD_SIGNAL_ROUNDS 2u	   /* between two signals: one until the sender knows, one until its answer shows */
 
 struct tg_hold {
 	/* Written by what leaves. */
@@ -108,7 +111,7 @@ TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_holds(const struct tg_hold *h)
 {
-	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
+	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
 }
 
 /* w - W: bytes by which what leaves is to lag behind what has arrived. */
@@ -233,9 +236,9 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	/* While nothing waits, take the largest window of a round trip: the sender's pacing makes it seem to fall. */
 	if (!tg_clocked_may_wait(&h->clocked))
 		w = tg_max(h->largest, h->larger);
-	if (h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
+	if (h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocked_saw(&h->clocked, now_us, w, w > h->steered.wanted ? w - h->steered.wanted : 0,
-			       tg_max(h->steered.wanted / 8, 2 * h->steered.mss), h->steered.wide, rtt_us, h->waited_us);
+			       tg_max(h->steered.wanted / TG_HOLD_LEAST_PART, TG_HOLD_LEAST_SEGMENTS * h->steered.mss), h->steered.wide, rtt_us, h->waited_us);
 }
 
 /* Whether the sender's window has outgrown its use, and may be told so. */
@@ -246,7 +249,7 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
 
 	return excess && (tg_u64)w * 8 > (tg_u64)h->steered.wide * TG_HOLD_OUTGROWN &&
 	       tg_clocked_ready(&h->clocked, w - excess) &&
-	       now_us - h->signalled_us >= 2 * (h->steered.echo.rtt_us + h->waited_us);
+	       now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * (h->steered.echo.rtt_us + h->waited_us);
 }
 
 /*

@@ -33,7 +33,7 @@ enum tg_law {
 struct tg_params {
 	tg_u32 law;	  /* enum tg_law */
 	tg_u32 lambda_q8; /* DRWA's lambda in 1/256 */
-	tg_u32 limit;	  /* largest window that DRS or DRWA asks for, TG_OPEN for any */
+	tg_u32 limit;	  /* largest window that DRS or DRWA asks for, TG_UNLIMITED for any */
 	tg_u32 stampless; /* tide: flows without usable timestamps are steered by round trips, which see both ways' queues */
 	tg_u32 keep;	  /* RSFC: RDmin and RTTmin are never raised, as in Fig. 5.9 */
 };

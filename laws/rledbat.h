@@ -78,7 +78,7 @@ struct tg_rledbat_arrival {
 /* The smallest of `n` values that are not 0; 0 if all are. */
 TG_INLINE tg_u32 tg_rledbat_least(const tg_u32 *values, tg_u32 n)
 {
-	tg_u32 least = TG_OPEN;
+	tg_u32 least = TG_INFINITE_US;
 
 	/* One less than each, so that 0 is the largest. */
 	for (tg_u32 i = 0; i < n; i++) {

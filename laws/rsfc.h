@@ -101,7 +101,7 @@ struct tg_rsfc {
 	tg_u32 rate;		     /* rho in bytes a second; 0: not known yet */
 	tg_u32 rate_grain;	     /* what one arrival more would have made of it */
 	tg_u32 rate_least;	     /* its smallest, as `lately`; 0: not measured since */
-	tg_u32 window;		     /* W, TG_OPEN for the kernel's */
+	tg_u32 window;		     /* W, TG_UNLIMITED for the kernel's */
 	tg_u8 state;		     /* enum tg_rsfc_state */
 	tg_u8 rose;		     /* rho has, since its smallest */
 	tg_u8 queued;		     /* RD has risen by T in the monitor state */
@@ -294,11 +294,11 @@ TG_INLINE void tg_rsfc_begin(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 	r->tick_us = a->tick_us;
 	r->least.known = r->least.rtt_us != 0;
 	r->least.rd_us = a->rd_us + r->least.rtt_us - tg_max(r->rtt_us, r->least.rtt_us);
-	r->window = TG_OPEN;
+	r->window = TG_UNLIMITED;
 	tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
 }
 
-/* Data arrives. Returns the window that the law wants, TG_OPEN for the kernel's. */
+/* Data arrives. Returns the window that the law wants, TG_UNLIMITED for the kernel's. */
 TG_INLINE tg_u32 tg_rsfc_arrived(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 {
 	int compared = tg_rsfc_rate(r, a) && tg_rsfc_compare(r);
@@ -308,7 +308,7 @@ TG_INLINE tg_u32 tg_rsfc_arrived(struct tg_rsfc *r, const struct tg_rsfc_arrival
 	if (a->tick_us != r->tick_us)
 		tg_rsfc_begin(r, a);
 	if (!r->tick_us)
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	TG_FORGET();
 	if (a->sound)
 		tg_rsfc_move(r, a, compared);
@@ -317,7 +317,7 @@ TG_INLINE tg_u32 tg_rsfc_arrived(struct tg_rsfc *r, const struct tg_rsfc_arrival
 	TG_FORGET();
 	if (r->state == TG_RSFC_FAST)
 		r->window = tg_rsfc_bdp(r, a->mss);
-	else if (r->window != TG_OPEN)
+	else if (r->window != TG_UNLIMITED)
 		r->window = tg_window_bytes((tg_u64)r->window +
 					    ((tg_u64)a->bytes + a->mss - 1) / a->mss * a->mss);
 	return r->window;

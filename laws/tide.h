@@ -68,15 +68,15 @@
 #include "tide/yield.h"
 
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)
-#define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
-#define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
+#define TG_TIDE_CATCH_UP 32u		    /* buckets closed at most for one packet: the verifier's work */
+#define TG_TIDE_IDLE_US (10 * TG_SECOND_US) /* choice: without data, what is known of the link is old */
 
 /* Closes the buckets that have ended by now; only the first of them can have data. Said apart, that is less
  * work for the verifier, which looks at each round of a loop. */
 TG_INLINE void tg_tide_catch_up(struct tg_tide *t, tg_u64 now_us)
 {
 	if (now_us >= t->bucket_end_us) {
-		tg_tide_close(t, t->least_us != TG_OPEN);
+		tg_tide_close(t, t->least_us != TG_INFINITE_US);
 		tg_tide_open(t, t->bucket_end_us);
 		TG_FORGET();
 	}
@@ -104,8 +104,8 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 	else if (idle_us > t->h_us)
 		t->bucket_end_us += idle_us;
 	if (idle_us > tg_tide_empty_us(t))
-		t->full = TG_OPEN; /* one more, and it is 0 */
-	if (gap_us > t->h_us + t->standing_us)
+		t->backlogged = TG_TIDE_RAN_EMPTY;
+	if (gap_us > t->h_us + t->queue_us)
 		t->ample_us += gap_us; /* of an outage nothing is learned */
 	t->arrived_us = a->now_us;
 	tg_tide_catch_up(t, a->now_us);
@@ -147,14 +147,14 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->mss = a->mss;
 	tg_tide_learn_lag(t, s, a);
 	if (!t->h_us)
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	TG_FORGET();
 	tg_tide_advance(t, a);
 	TG_FORGET();
 	t->current += a->len;
 	if (a->fresh || !a->rounds)
 		t->least_us = tg_min(t->least_us, a->queue_us);
-	t->standing_us = a->queue_us;
+	t->queue_us = a->queue_us;
 	t->bound = a->bound;
 	t->rounds = a->rounds;
 	t->echoed = a->echoed;

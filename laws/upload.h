@@ -20,7 +20,8 @@
 #include "flow.h"
 #include "least.h"
 
-#define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
+#define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window can promise, which is not scaled (RFC 7323 section 2.2) */
+#define TG_UPLOAD_GROWTH 4u    /* slow start's doubling, and as much again since the count is half a round trip old */
 
 /* State of an upload in addition to that of any flow. */
 struct tg_upload {
@@ -38,7 +39,7 @@ TG_INLINE void tg_upload_init(struct tg_upload *u)
 {
 	tg_flow_init(&u->flow);
 	u->flow.delay.upload = 1;
-	u->flow.queue_us = TG_OPEN;
+	u->flow.queue_us = TG_DELAY_UNKNOWN;
 }
 
 /* The peer, which uses timestamps, answers our SYN: what it promises is known, and that no
@@ -88,7 +89,7 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
-	tg_least_note(&u->lag_us, lag_us, path_us ? path_us : TG_OPEN, now_us);
+	tg_least_note(&u->lag_us, lag_us, path_us ? path_us : TG_INFINITE_US, now_us);
 	return tg_least(&u->lag_us);
 }
 
@@ -138,7 +139,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 			 a->sample_us - f->rtt_min_us);
 	TG_FORGET();
 	left_us = a->now_us - a->sample_us;
-	if (a->queue_us == TG_OPEN)
+	if (a->queue_us == TG_DELAY_UNKNOWN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
@@ -197,7 +198,7 @@ TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a
 {
 	tg_u64 round = tg_flow_round(&u->flow, a);
 
-	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(4 * round));
+	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(TG_UPLOAD_GROWTH * round));
 	return u->grown;
 }
 
@@ -215,7 +216,7 @@ TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, s
 	tg_u32 wanted;
 
 	if (!a->stamped || !tg_upload_steered_by(p))
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	if (!a->len)
 		return u->flow.wanted;
 	wanted = tg_flow_law(&u->flow, p, i, a);

@@ -69,7 +69,7 @@ TG_INLINE tg_u32 tg_window_raw(tg_u32 bytes, tg_u32 least, tg_u8 scale)
 }
 
 /*
- * The window field to send with `a`, when a law wants `wanted` bytes (TG_OPEN: the kernel's) and
+ * The window field to send with `a`, when a law wants `wanted` bytes (TG_UNLIMITED: the kernel's) and
  * the peer's segments have `mss` bytes. Notes what it returns as sent.
  */
 TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg_u32 wanted,
@@ -79,7 +79,7 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 	tg_u32 promised = w->known && tg_after(w->edge, a->ack) ? w->edge - a->ack : 0;
 	tg_u32 raw = a->raw;
 
-	w->held = promised > tg_max(wanted, 2 * mss);
+	w->held = promised > tg_max(wanted, TG_LEAST_SEGMENTS * mss);
 	if (w->known && tg_window_duplicate(w, a)) {
 		/* A window that the law does not lower is left as the kernel wrote it. */
 		if (wanted < kernel || w->sent_raw < w->kernel_raw)
@@ -87,7 +87,7 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 	} else if (w->known && wanted < kernel) {
 		/* Not known: whatever was promised before we looked is inside the kernel's
 		 * window now, so the first acknowledgement passes and sets the edge. */
-		tg_u32 least = tg_max(promised, 2 * mss);
+		tg_u32 least = tg_max(promised, TG_LEAST_SEGMENTS * mss);
 
 		raw = tg_min(tg_window_raw(tg_max(wanted, least), least, a->scale), a->raw);
 	}

@@ -5,6 +5,7 @@ pub mod abc;
 pub mod afc;
 pub mod copa;
 pub mod drwa;
+pub mod judge;
 pub mod l4s;
 mod means;
 pub mod measurements;

@@ -15,6 +15,7 @@ mod fig3_21;
 mod fig3_24;
 mod fig3_25;
 mod fig3_26;
+pub mod judges;
 mod network;
 mod overlay;
 mod pairs;

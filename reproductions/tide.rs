@@ -10,6 +10,7 @@ mod changes;
 mod contenders;
 mod fairness;
 mod frontier;
+pub mod judges;
 mod laboratory;
 pub(crate) mod links;
 mod mixed;

@@ -1,4 +1,6 @@
-//! Compiles the C laws for the host and describes them to Rust.
+//! Compiles the C laws for the host and describes them to Rust; with the feature `tunable` a copy with variables in it.
+
+mod tunable;
 
 use std::path::PathBuf;
 use tidegate_c_enum::CEnum;
@@ -39,6 +41,11 @@ fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     let wrappers = out.join("wrappers.c");
     println!("cargo:rerun-if-changed={}", laws.display());
+    let is_tunable = std::env::var_os("CARGO_FEATURE_TUNABLE").is_some();
+    let (folder, laws) = match is_tunable {
+        true => (out.clone(), tunable::copy(&laws, &out)),
+        false => (manifest, laws),
+    };
 
     let words = tidegate_c_enum::rust(&laws.join("flow.h"), &WORDS)
         + &tidegate_c_enum::rust(&laws.join("hold/clocked.h"), &HOLD);
@@ -49,6 +56,7 @@ fn main() {
         .header(laws.join("hold/upload.h").display().to_string())
         .clang_arg("-std=c11")
         .allowlist_item("(tg|TG)_.*")
+        .blocklist_item("tg_tunable")
         .derive_default(true)
         .prepend_enum_name(false)
         .wrap_static_fns(true)
@@ -59,7 +67,8 @@ fn main() {
         .expect("write the description of the laws");
     cc::Build::new()
         .file(wrappers)
-        .include(&manifest)
+        .files(is_tunable.then(|| out.join("tunable.c")))
+        .include(folder)
         .std("c11")
         .flag("-Wall")
         .flag("-Wextra")

@@ -26,18 +26,22 @@
 
 #include "../base.h"
 
-#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless its window doubles */
-#define TG_CLOCKED_FALLS 2u		     /* that show that it paces itself */
-#define TG_CLOCKED_GROWTH 4u		     /* times what it should be, to be looked at again before its time */
-#define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least */
-#define TG_CLOCKED_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile */
-#define TG_CLOCKED_MOST 4		     /* what answers count at most, */
-#define TG_CLOCKED_ENOUGH -3		     /* and what their lack must make to end it */
-#define TG_CLOCKED_SURE 2u		     /* questions answered after which it is asked ever more seldom */
-#define TG_CLOCKED_AGAIN_US (10 * TG_SECOND_US)
-#define TG_CLOCKED_AGAIN_MAX_US (160 * TG_SECOND_US)
-#define TG_CLOCKED_LEFT_US (30 * TG_SECOND_US) /* how long one that does not answer is left alone, */
-#define TG_CLOCKED_LEFT_MAX_US (480 * TG_SECOND_US) /* doubled up to this */
+#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless its window doubles; swept */
+#define TG_CLOCKED_FALLS 2u		     /* that show that it paces itself; one may be a loss; swept */
+#define TG_CLOCKED_FALL_PART 6u		     /* of the window: BBR's drains take a quarter (gain 3/4); swept */
+#define TG_CLOCKED_GREW_PART 8u		     /* of the window in that time: what one that paces itself does not; swept */
+#define TG_CLOCKED_GROWTH 4u		     /* times what it should be, to be looked at again before its time; swept */
+#define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least; swept */
+#define TG_CLOCKED_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile; swept */
+#define TG_CLOCKED_ANSWER_PART 8u	     /* of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
+#define TG_CLOCKED_DROP_EIGHTHS 3u	     /* of the window, or after a signal of half of it (RFC 5681): less is a pause; swept */
+#define TG_CLOCKED_MOST 4		     /* what answers count at most; swept, */
+#define TG_CLOCKED_ENOUGH -3		     /* and what their lack must make to end it; swept */
+#define TG_CLOCKED_SURE 2u		     /* questions answered after which it is asked ever more seldom; swept */
+#define TG_CLOCKED_AGAIN_US (10 * TG_SECOND_US) /* between two questions then, at first; swept */
+#define TG_CLOCKED_AGAIN_MAX_US (160 * TG_SECOND_US) /* choice: doubled up to this */
+#define TG_CLOCKED_LEFT_US (30 * TG_SECOND_US) /* how long one that does not answer is left alone; swept, */
+#define TG_CLOCKED_LEFT_MAX_US (480 * TG_SECOND_US) /* choice: doubled up to this */
 
 /* What is known of a sender without a window that we could lower. */
 enum tg_clocked_state {
@@ -176,14 +180,14 @@ TG_INLINE void tg_clocked_hear_answer(struct tg_clocked *c, tg_u64 now_us, tg_u3
 
 TG_INLINE int tg_clocked_fell(const struct tg_clocked *c)
 {
-	return c->least <= c->most - c->most / 8;
+	return c->least <= c->most - c->most / TG_CLOCKED_ANSWER_PART;
 }
 
 TG_INLINE void tg_clocked_hear_signal(struct tg_clocked *c, tg_u64 now_us)
 {
 	tg_u32 mean = c->seen ? (tg_u32)(c->sum / c->seen) : c->before;
-	int lasts = c->falling && mean <= c->most - c->most / 8;
-	int answered = lasts && c->least >= c->most / 16 * 3;
+	int lasts = c->falling && mean <= c->most - c->most / TG_CLOCKED_ANSWER_PART;
+	int answered = lasts && c->least >= c->most / 16 * TG_CLOCKED_DROP_EIGHTHS;
 
 	c->state = TG_CLOCKED_WATCHED;
 	tg_clocked_count(c, answered ? 1 : -2, now_us);
@@ -221,7 +225,7 @@ TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 /* Notes a fall of the window while nothing waits. A sender that paces itself sends less now and then. */
 TG_INLINE void tg_clocked_note_fall(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least)
 {
-	if (w + c->before / 6 + least / 2 < c->before) {
+	if (w + c->before / TG_CLOCKED_FALL_PART + least / 2 < c->before) {
 		c->falls++;
 		c->began = w;
 		/* A window that returns to its old size has not grown. */
@@ -248,7 +252,7 @@ TG_INLINE int tg_clocked_grows(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 		return 0;
 	c->from_us = now_us;
 	c->least = w;
-	return w >= from + from / 8 || tg_clocked_too_large(w, most);
+	return w >= from + from / TG_CLOCKED_GREW_PART || tg_clocked_too_large(w, most);
 }
 
 /* The window of a sender is `w` before anything has waited. One that starts grows. */
@@ -288,7 +292,7 @@ TG_INLINE void tg_clocked_notice(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, 
 				 tg_u32 rtt_us)
 {
 	if (w < c->before / 16 * 9) {
-		tg_clocked_count(c, w < c->before / 8 * 3 ? -2 : -1, now_us);
+		tg_clocked_count(c, w < c->before / 8 * TG_CLOCKED_DROP_EIGHTHS ? -2 : -1, now_us);
 		c->before = w;
 	}
 	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 8);

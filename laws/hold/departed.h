@@ -10,8 +10,8 @@
 
 #include "../base.h"
 
-#define TG_DEPARTED_SLOTS 32u
-#define TG_DEPARTED_PER_ROUND 16u
+#define TG_DEPARTED_SLOTS 32u	  /* as rtt.h's: two round trips, */
+#define TG_DEPARTED_PER_ROUND 16u /* two for each of tide's buckets */
 
 struct tg_departed {
 	tg_u64 slot[TG_DEPARTED_SLOTS]; /* made, modulo 2^32 << 32 | when it left, us modulo 2^32 */

@@ -8,14 +8,14 @@
 #include "../tide.h"
 #include "echo.h"
 
-#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits */
-#define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of the largest window in a second */
-#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* between two looks at it */
+#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits; swept */
+#define TG_HOLD_FORGET_SHIFT 4		   /* of the largest window is forgotten in a second; swept */
+#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* choice: between two looks at it */
 
 struct tg_steered {
 	tg_u64 wide_us; /* when `wide` was last looked at */
 	tg_u32 wide;	/* the largest W of late */
-	tg_u32 wanted;	/* W; TG_OPEN: not known */
+	tg_u32 wanted;	/* W; TG_UNLIMITED: not known */
 	tg_u32 mss;
 	tg_u32 unused;
 	struct tg_echo echo;
@@ -29,7 +29,7 @@ struct tg_steered {
 TG_INLINE void tg_steered_init(struct tg_steered *s, tg_u32 handshake_us)
 {
 	s->mss = TG_DEFAULT_MSS;
-	s->wanted = TG_OPEN;
+	s->wanted = TG_UNLIMITED;
 	tg_echo_floor(&s->echo, handshake_us);
 }
 
@@ -103,7 +103,7 @@ TG_INLINE void tg_steered_learn_wide(struct tg_steered *s, tg_u64 now_us)
 {
 	tg_u64 elapsed_us = now_us - s->wide_us;
 
-	if (s->wanted == TG_OPEN)
+	if (s->wanted == TG_UNLIMITED)
 		return;
 	if (elapsed_us >= TG_HOLD_WIDE_US) {
 		if (elapsed_us > TG_SECOND_US)
@@ -127,7 +127,7 @@ TG_INLINE void tg_steered_listen(struct tg_steered *s, tg_u64 now_us)
 {
 	if (now_us - s->echo.heard_us <= TG_HOLD_DEAF_US)
 		return;
-	s->wanted = TG_OPEN;
+	s->wanted = TG_UNLIMITED;
 	s->echo.rtt_us = 0;
 }
 

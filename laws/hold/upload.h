@@ -27,9 +27,9 @@
 
 #include "../hold.h"
 
-#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late, */
-#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have */
-#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands */
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late; swept, */
+#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have; swept */
+#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands; swept */
 
 struct tg_hold_up {
 	/* Written by what leaves. */
@@ -83,7 +83,7 @@ TG_INLINE int tg_hold_up_is_bulk(const struct tg_hold_up *h)
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_up_holds(const struct tg_hold_up *h)
 {
-	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_up_is_bulk(h);
+	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_up_is_bulk(h);
 }
 
 /* The place among all leaving bytes of a packet of `len` bytes that comes now, after all that wait. Several packets in
@@ -130,7 +130,7 @@ TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
 
 	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
 	       tg_clocked_is_free(&h->clocked) &&
-	       (!h->signals || now_us - h->signalled_us >= 2 * tg_hold_up_round_us(h));
+	       (!h->signals || now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * tg_hold_up_round_us(h));
 }
 
 /* Counts what leaves or arrives of late, by which a direction is told. */
@@ -240,7 +240,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 	a->echoed = 1;
 	a->binds = h->waiting != 0;
 	if (fresh) {
-		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_OPEN, now_us);
+		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_INFINITE_US, now_us);
 		a->lag_us = tg_least(&h->lag_us);
 		a->one_way_us -= back_us;
 	}
@@ -271,7 +271,7 @@ TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, t
 	tg_steered_listen(&h->steered, now_us);
 	TG_FORGET();
 	if (!tg_hold_up_is_upload(h))
-		h->steered.wanted = TG_OPEN;
+		h->steered.wanted = TG_UNLIMITED;
 	if (!h->steered.echo.rtt_us || !tg_hold_up_is_upload(h) || h->passed <= h->counted)
 		return;
 	tg_hold_up_measure(h, i, now_us, rtt_us != 0, back_us);

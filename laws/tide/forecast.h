@@ -5,13 +5,18 @@
 
 #include "path.h"
 
-#define TG_TIDE_MEAN_SHIFT 3
-#define TG_TIDE_NEAR_SHIFT 6   /* d1 */
-#define TG_TIDE_FAR_COUNT 512u /* d2 */
-#define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
-#define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* ticks of 1 ms tell no shorter way from a queue */
-#define TG_TIDE_FLAT 12u       /* buckets in which the rate has not grown where delays are only bounded */
-#define TG_TIDE_FULL 2u	       /* buckets that a queue stood through before a fall counts */
+#define TG_TIDE_MEAN_SHIFT 3		    /* of m, a bucket: two thirds in a lag, as old as a count is; swept */
+#define TG_TIDE_NEAR_SHIFT 6		    /* of d1: eight lags; swept */
+#define TG_TIDE_FAR_COUNT 512u		    /* buckets of d2: 64 lags; swept */
+#define TG_TIDE_FAR_PRIOR 16u		    /* buckets that d2's first guess weighs; swept */
+#define TG_TIDE_FIRST_SHIFT 1		    /* of the rate is the first guess of its error; swept */
+#define TG_TIDE_GROWTH_SHIFT 1		    /* of the count it is more where the queue ran empty; swept */
+#define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* clocks: ticks of 1 ms tell no shorter way from a queue */
+#define TG_TIDE_LAG_PART 16u		    /* of a change, a sample: a flow's own lag, by 16 samples a round trip (rtt.h) */
+#define TG_TIDE_STARTED 2u		    /* buckets that end with a queue end the start; one may be chance; swept */
+#define TG_TIDE_FLAT 12u		    /* buckets in which the rate has not grown where delays are only bounded; swept */
+#define TG_TIDE_FLAT_SHIFT 2		    /* by a quarter it has to grow, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
+#define TG_TIDE_FULL 2u			    /* buckets that a queue stood through before a fall counts; swept */
 
 /* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. If it
  * followed faster, data and acknowledgements that alternate in both queues would make both oscillate. */
@@ -29,11 +34,11 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	if (!a->sample_us)
 		return;
 	lag_us = tg_max(tg_max(a->lag_us, a->rtt_min_us), TG_TIDE_LAG_LEAST_US);
-	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;
+	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, TG_TIDE_LAG_PART) : lag_us;
 	if (t->h_us && t->hungry && s->hungry_epoch < t->epoch)
 		return;
-	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
-	t->lag_us = a->now_us;
+	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_moved_at_us);
+	t->lag_moved_at_us = a->now_us;
 	t->uploading = a->uploading;
 	tg_least_note(&t->base_us, t->h_us, t->h_us, a->now_us);
 }
@@ -59,7 +64,7 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 {
 	t->state = TG_TIDE_RUNNING;
 	t->m = x;
-	t->d1 = tg_tide_halved(x);
+	t->d1 = tg_tide_part(x, TG_TIDE_FIRST_SHIFT);
 	t->d2 = t->d1;
 	t->errors = TG_TIDE_FAR_PRIOR;
 	t->touched_m = x;
@@ -71,8 +76,8 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
 	if (empty)
-		x += tg_tide_halved(x);
-	if (x < t->m && t->full < TG_TIDE_FULL)
+		x += tg_tide_part(x, TG_TIDE_GROWTH_SHIFT);
+	if (x < t->m && t->backlogged < TG_TIDE_FULL)
 		return;
 	tg_tide_learn_error(t, x);
 	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
@@ -89,7 +94,7 @@ TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 {
 	tg_u32 slack_us = tg_tide_still_us(t);
 
-	t->standing = t->least_us <= tg_tide_empty_us(t) ? 0 : t->standing + 1;
+	t->standing_buckets = t->least_us <= tg_tide_empty_us(t) ? 0 : t->standing_buckets + 1;
 	if (t->least_us > t->level_us + slack_us || t->level_us > t->least_us + slack_us) {
 		t->level_us = t->least_us;
 		t->steady = 0;
@@ -106,12 +111,12 @@ TG_INLINE int tg_tide_is_full(struct tg_tide *t)
 	if (t->bucket_end_us < t->yield_us)
 		return 0;
 	if (!t->bound)
-		return t->full >= TG_TIDE_BUCKETS;
-	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_quarter(t->peak)) {
+		return t->backlogged >= TG_TIDE_BUCKETS;
+	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_part(t->peak, TG_TIDE_FLAT_SHIFT)) {
 		t->peak = x;
-		t->full = 0;
+		t->backlogged = 0;
 	}
-	return t->full >= TG_TIDE_FLAT;
+	return t->backlogged >= TG_TIDE_FLAT;
 }
 
 /* Closes the open bucket, in which data were `seen`. One without, between two bursts of the link's
@@ -124,15 +129,15 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
 	t->width_us[slot] = t->open_us;
-	t->full = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->full + 1;
+	t->backlogged = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->backlogged + 1;
 	if (seen)
 		tg_tide_note_level(t);
 	t->current = 0;
-	t->least_us = TG_OPEN;
+	t->least_us = TG_INFINITE_US;
 	if (t->state != TG_TIDE_STARTING) {
-		tg_tide_learn(t, tg_tide_rate(t), !t->full);
+		tg_tide_learn(t, tg_tide_rate(t), !t->backlogged);
 		t->forecast[slot] = t->m;
-	} else if (tg_tide_is_full(t) && t->standing >= 2) {
+	} else if (tg_tide_is_full(t) && t->standing_buckets >= TG_TIDE_STARTED) {
 		tg_tide_run(t, tg_tide_rate(t));
 	}
 	t->next++;
@@ -141,8 +146,8 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 {
 	t->state = TG_TIDE_STARTING;
-	t->standing = 0;
-	t->full = 0;
+	t->standing_buckets = 0;
+	t->backlogged = 0;
 	t->steady = 0;
 	t->current = 0;
 	t->sum = 0;
@@ -152,7 +157,7 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 		t->width_us[i] = 0;
 	}
 	t->peak = 0;
-	t->least_us = TG_OPEN;
+	t->least_us = TG_INFINITE_US;
 	tg_tide_open(t, now_us);
 	t->touched_us = now_us;
 	t->patience_us = 0;

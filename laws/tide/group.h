@@ -15,21 +15,24 @@
 #include "recheck.h"
 #include "sharing.h"
 
-#define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* who has brought less shows nothing to others */
-#define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want, */
-#define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer, */
-#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
-#define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
-#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too, */
-#define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most, */
-#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then */
-#define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
-#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink, */
-#define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted */
-#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty */
-#define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
-#define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
-#define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
+#define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* choice: who has brought less shows nothing to others */
+#define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want; swept, */
+#define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer: slow proofs need them; swept, */
+#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: and a group of which nothing comes */
+#define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less; swept */
+#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too: four proofs; swept, */
+#define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most; swept, */
+#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
+#define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
+#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink; swept, */
+#define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted; swept */
+#define TG_GROUP_NEVER 0xffffffffu   /* since it last ran empty: it was not let sink */
+#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty; swept */
+#define TG_GROUP_LEFT 8u	     /* choice: how often a departure makes it harder to come back, twice as far each time */
+#define TG_GROUP_OFFSET_PART 4u	     /* of an offset that is found too large, a packet; swept */
+#define TG_GROUP_OWN_ERROR_SHIFT 2   /* of the first guess of a rate's error, where the group has known the rate; swept */
+#define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip; swept, */
+#define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
 
 /* When a record lets its queue sink again. */
 struct tg_dip {
@@ -58,7 +61,7 @@ struct tg_group {
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
 	struct tg_dip dip;
-	tg_u32 sunk;	 /* for how many buckets the queue had stood when it was last let sink; TG_OPEN: not since it ran empty */
+	tg_u32 sunk;	 /* for how many buckets the queue had stood when it was last let sink; TG_GROUP_NEVER: not since it ran empty */
 	tg_u32 unused;
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
@@ -248,7 +251,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	tg_group_forget_offset(share, s);
 	*own = (struct tg_tide){ 0 };
 	own->h_us = tg_max(share->h_us, 1);
-	own->lag_us = a->now_us;
+	own->lag_moved_at_us = a->now_us;
 	own->arrived_us = a->now_us;
 	own->mss = t->mss;
 	tg_least_note(&own->base_us, own->h_us, own->h_us, a->now_us);
@@ -256,7 +259,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	TG_FORGET();
 	if (t->state != TG_TIDE_STARTING && rate > 0) {
 		tg_tide_run(own, rate);
-		own->d1 >>= 2;
+		own->d1 >>= TG_GROUP_OWN_ERROR_SHIFT;
 		own->d2 = own->d1;
 	}
 	s->name = 0;
@@ -304,7 +307,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->invited = 0;
 		g->crowd = 0;
 		g->dip = (struct tg_dip){ 0 };
-		g->sunk = TG_OPEN;
+		g->sunk = TG_GROUP_NEVER;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -419,9 +422,9 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_look *l, c
 	if (s->offset_us <= 0)
 		return;
 	if (m->queue_us <= empty_us && queue_us > m->queue_us + empty_us)
-		tg_group_lower_offset(s, (queue_us - m->queue_us) / 4);
+		tg_group_lower_offset(s, (queue_us - m->queue_us) / TG_GROUP_OFFSET_PART);
 	else if (t->hungry >= TG_GROUP_MANY && bias_us > (tg_s32)tg_max(TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us))
-		tg_group_lower_offset(s, (tg_u32)bias_us / 4);
+		tg_group_lower_offset(s, (tg_u32)bias_us / TG_GROUP_OFFSET_PART);
 }
 
 /* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep one. */
@@ -434,8 +437,8 @@ TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 TG_INLINE int tg_group_stands(const struct tg_group *g)
 {
 	if (g->tide.hungry < TG_GROUP_MANY)
-		return g->tide.full > TG_GROUP_FULL;
-	return g->sunk < TG_OPEN - TG_GROUP_FULL && g->tide.full > g->sunk + TG_GROUP_FULL;
+		return g->tide.backlogged > TG_GROUP_FULL;
+	return g->sunk != TG_GROUP_NEVER && g->tide.backlogged > g->sunk + TG_GROUP_FULL;
 }
 
 /* The flow's own delay shows no queue, and its group's queue has not run empty for long: then the delay that others see
@@ -444,7 +447,7 @@ TG_INLINE void tg_group_doubt_offset(struct tg_interface *i, struct tg_sharing *
 {
 	if (s->offset_us > 0 && tg_group_stands(tg_group_at(i, s->place)) &&
 	    queue_us <= tg_tide_empty_us(t) && tg_group_may_empty(t))
-		tg_group_lower_offset(s, (tg_u32)s->offset_us / 4 + TG_MS_US);
+		tg_group_lower_offset(s, (tg_u32)s->offset_us / TG_GROUP_OFFSET_PART + TG_MS_US);
 }
 
 #endif

@@ -6,10 +6,18 @@
 #include "../arrival.h"
 #include "../least.h"
 
-#define TG_TIDE_BUCKETS 8u
-#define TG_TIDE_Q 24	       /* rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
-#define TG_TIDE_EMPTY_US (2 * TG_MS_US)
-#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)
+/*
+ * Each constant of tide says where its value comes from: a paper, an RFC, clocks, arithmetic, the verifier, or "swept":
+ * then `./dev constants` shows what half of it to twice as much does (docs/internals/law.md). The law's build for that
+ * sweep knows by this word what it may vary (crates/laws/tunable.rs). A "choice" bounds what rarely happens.
+ */
+#define TG_TIDE_BUCKETS 8u		   /* a lag, flat from 4 to 16 in the packet model; swept */
+#define TG_TIDE_Q 24			   /* arithmetic: rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
+#define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
+#define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
+#define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* buckets: the queue did in this one, whose end makes 0 of it */
+#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* a trial on Starlink's changing paths; swept */
+#define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many bytes waiting a lost one is worth; swept */
 
 /* What tide is doing on a path. */
 enum tg_tide_state {
@@ -28,7 +36,7 @@ struct tg_tide {
 	tg_u64 arrived_us;	/* last arrival; 0: none yet */
 	tg_u64 bucket_end_us;
 	tg_u64 epoch_end_us;
-	tg_u64 lag_us;		/* when H was last moved */
+	tg_u64 lag_moved_at_us;	/* when H was last moved */
 	tg_u64 touched_us;	/* when the queue was last seen empty */
 	tg_u64 probed_us;	/* when the last probe ended */
 	tg_u64 watch_us;	/* when what the probe let in begins to arrive */
@@ -55,9 +63,9 @@ struct tg_tide {
 	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
 	tg_u32 h_us;		/* H; 0: not known yet */
 	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
-	tg_u32 standing_us;	/* forward queueing delay of the last packet */
-	tg_u32 standing;	/* buckets with data in a row that ended with a standing queue */
-	tg_u32 full;		/* buckets in a row in which the queue did not run empty */
+	tg_u32 queue_us;	/* forward queueing delay of the last packet */
+	tg_u32 standing_buckets; /* with data, in a row, that ended with a standing queue */
+	tg_u32 backlogged;	/* buckets in a row in which the queue did not run empty, or TG_TIDE_RAN_EMPTY */
 	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
 	tg_u32 steady;		/* for how many buckets with data */
 	tg_u32 next;		/* slot of the open bucket */
@@ -111,14 +119,10 @@ struct tg_share {
 	tg_u32 device_hungry; /* and whether as one that wants more */
 };
 
-TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)
+/* value / 2^shift, without signed division. */
+TG_INLINE tg_s64 tg_tide_part(tg_s64 nonnegative, tg_u32 shift)
 {
-	return (tg_s64)((tg_u64)nonnegative >> 1);
-}
-
-TG_INLINE tg_s64 tg_tide_quarter(tg_s64 nonnegative)
-{
-	return (tg_s64)((tg_u64)nonnegative >> 2);
+	return (tg_s64)((tg_u64)nonnegative >> shift);
 }
 
 /* How long the forecast takes over one segment, at most half a lag. */
@@ -132,7 +136,7 @@ TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 /* Below this delay the queue counts as empty: that of a segment still being sent is not one. */
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
-	return tg_max(tg_max(t->h_us / 32, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
+	return tg_max(tg_max(t->h_us / TG_TIDE_EMPTY_PART, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
 }
 
 /* By how much two delays at one level may differ. The delay of a path that has just changed jitters. */
@@ -150,7 +154,7 @@ TG_INLINE tg_s64 tg_tide_rate(const struct tg_tide *t)
 /* By how much the window is made for more than the forecast. */
 TG_INLINE tg_s64 tg_tide_margin(const struct tg_tide *t)
 {
-	return (tg_s64)(((tg_u64)(t->d1 + t->d2) * 11) >> 3);
+	return (tg_s64)(((tg_u64)(t->d1 + t->d2) * TG_TIDE_MARGIN_EIGHTHS) >> 3);
 }
 
 #endif

@@ -5,17 +5,24 @@
 
 #include "path.h"
 
-#define TG_TIDE_LONGER 16u     /* a lag that has grown by this part of it is longer */
-#define TG_TIDE_LONGER_PATIENCE 8u /* lags for which a "no" then holds at most */
-#define TG_TIDE_WATCHES 9u     /* lags for which a probe is then watched at most */
-#define TG_TIDE_STEADY 12u     /* buckets at one level before it is doubted */
-#define TG_TIDE_DOUBTED 8u     /* lags: no route became so much longer, and no probe would see it */
-#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
-#define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
-#define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
+#define TG_TIDE_LONGER 16u		   /* a lag that has grown by this part of it is longer: twice an empty queue's */
+#define TG_TIDE_LONGER_PATIENCE 8u	   /* lags for which a "no" then holds at most; swept */
+#define TG_TIDE_WATCHES 9u		   /* lags for which a probe is then watched at most: BBR tries every eighth */
+#define TG_TIDE_STEADY 12u		   /* buckets at one level before it is doubted; swept */
+#define TG_TIDE_DOUBTED 8u		   /* lags: no route became so much longer, and no probe would see it; swept */
+#define TG_TIDE_SUNK_SHIFT 2		   /* of the forecast, by which it has sunk; swept */
+#define TG_TIDE_FED_SHIFT 2		   /* of it may be missing, or it is an outage; swept */
+#define TG_TIDE_ROOM_SHIFT 2		   /* of the rate that a probe adds at least; swept */
+#define TG_TIDE_ROOM_MOST_SHIFT 1	   /* and at most: what grows where the queue is empty */
+#define TG_TIDE_USED_SHIFT 3		   /* of the room may stay unused; swept */
+#define TG_TIDE_OTHERS_PART 2u		   /* of the level, from which on others wait as well; swept */
+#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US) /* as old as BBR lets its own smallest round trip become (its RTpropFilterLen); swept */
+#define TG_TIDE_PATIENCE 4u		   /* lags that a first "no" holds: the probe itself took two; swept */
+#define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US) /* choice: a probe costs a round trip of queue */
+#define TG_TIDE_RECHECK_US (4 * TG_SECOND_US) /* until a floor that has risen is checked; swept */
 #define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
-#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US)
-#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about */
+#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* that a "no" holds where echoes tell the delay; swept */
+#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about; swept */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
@@ -37,12 +44,12 @@ TG_INLINE void tg_tide_compare_lag(struct tg_tide *t, struct tg_share *s,
 TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 {
 	tg_u64 since_us = now_us - tg_max64(t->probed_us, t->touched_us);
-	tg_s64 sunk = t->touched_m - tg_tide_quarter(t->touched_m);
+	tg_s64 sunk = t->touched_m - tg_tide_part(t->touched_m, TG_TIDE_SUNK_SHIFT);
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
 	    (!t->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
 	    now_us - t->probed_us < t->patience_us || (t->echoed && since_us < TG_TIDE_ECHOED_SETTLES_US) ||
-	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
+	    tg_tide_rate(t) < t->m - tg_tide_part(t->m, TG_TIDE_FED_SHIFT))
 		return 0;
 	return t->longer || t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
 }
@@ -63,19 +70,20 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 	t->probes++;
 	t->before = x;
 	t->before_us = t->level_us;
-	t->aim = t->touched_m - tg_tide_quarter(t->touched_m);
-	if (t->aim > x + tg_tide_halved(x))
-		t->aim = x + tg_tide_halved(x);
-	if (t->aim < x + tg_tide_quarter(x))
-		t->aim = x + tg_tide_quarter(x);
+	t->aim = t->touched_m - tg_tide_part(t->touched_m, TG_TIDE_SUNK_SHIFT);
+	if (t->aim > x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT))
+		t->aim = x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT);
+	if (t->aim < x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT))
+		t->aim = x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT);
 	/* On top of the margin: otherwise a queue of ours would hardly grow by more than the tolerance for echoes. */
 	if (t->echoed)
-		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_quarter(x), x + tg_tide_halved(x));
+		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_part(x, TG_TIDE_ROOM_SHIFT),
+				       x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT));
 	t->probe_window =
 		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
 	t->watch_us = now_us + round_us;
 	t->watch_end_us = t->watch_us + t->h_us;
-	t->watched_us = TG_OPEN;
+	t->watched_us = TG_INFINITE_US;
 	t->watches = 1;
 }
 
@@ -98,7 +106,7 @@ TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
 
 	if (t->echoed)
 		return t->binds != 0;
-	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
+	return tg_tide_rate(t) >= t->aim - tg_tide_part(more, TG_TIDE_USED_SHIFT);
 }
 
 /* A sender that paces itself tries more only every eighth round trip (BBR): if the lag has become longer, the room is
@@ -112,7 +120,7 @@ TG_INLINE void tg_tide_watch_on(struct tg_tide *t, tg_u64 now_us)
 {
 	t->watches++;
 	t->watch_end_us = now_us + t->h_us;
-	t->watched_us = TG_OPEN;
+	t->watched_us = TG_INFINITE_US;
 }
 
 /* The delay that was taken for queue belongs to the path: the lag grows by it, and the forecast, which fell only
@@ -160,7 +168,7 @@ TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
  * that is as good as path, since it cannot empty the others' queue. Several flows would only add theirs. */
 TG_INLINE int tg_tide_queue_is_others(const struct tg_tide *t, const struct tg_arrival *a)
 {
-	return t->hungry > 1 && a->beside_us >= t->before_us / 2;
+	return t->hungry > 1 && a->beside_us >= t->before_us / TG_TIDE_OTHERS_PART;
 }
 
 /* The level is path if delay is what it was although more came. */
@@ -178,7 +186,7 @@ TG_INLINE void tg_tide_end_probe(struct tg_tide *t, const struct tg_arrival *a)
 	if (still && tg_tide_probe_used(t) && !tg_tide_queue_is_others(t, a))
 		tg_tide_raise_floors(t, now_us);
 	else
-		t->patience_us = tg_min(tg_max(2 * t->patience_us, 4 * t->h_us),
+		t->patience_us = tg_min(tg_max(2 * t->patience_us, TG_TIDE_PATIENCE * t->h_us),
 					tg_tide_patience_max_us(t));
 }
 

@@ -5,10 +5,13 @@
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US)
-#define TG_TIDE_FALL_US (8 * TG_MS_US)
-#define TG_TIDE_RECHECK_PART 16u /* of the time, one part at most goes into rechecks after falls */
-#define TG_TIDE_RECHECKS 8u	 /* but so many, of two lags each, may come at once */
+#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
+#define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
+#define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag that is tried; swept */
+#define TG_TIDE_FALL_US (8 * TG_MS_US) /* a scheduler's bursts of 4 ms move a floor by less; swept */
+#define TG_TIDE_FALL_PART 8u	 /* of the lag; swept */
+#define TG_TIDE_RECHECK_PART 16u /* choice: of the time, one part at most goes into rechecks after falls */
+#define TG_TIDE_RECHECKS 8u	 /* choice: but so many, of two lags each, may come at once */
 
 /*
  * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a
@@ -19,14 +22,14 @@ TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival 
 	t->state = TG_TIDE_RECHECKING;
 	t->span++;
 	t->recheck_h_us = h_us;
-	t->recheck_end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
+	t->recheck_end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 }
 
 /* Its two round trips are those of the present lag: most of a fall may come after the beginning, and the lag to be
  * tried is then longer than the present one. */
 TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a)
 {
-	tg_u64 end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
+	tg_u64 end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 
 	if (end_us < t->recheck_end_us)
 		t->recheck_end_us = end_us;
@@ -65,7 +68,7 @@ TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg
 /* By how much a floor may be wrong without harm. */
 TG_INLINE tg_u32 tg_tide_fall_us(const struct tg_tide *t)
 {
-	return tg_max(t->h_us / 8, TG_TIDE_FALL_US);
+	return tg_max(t->h_us / TG_TIDE_FALL_PART, TG_TIDE_FALL_US);
 }
 
 /* Whether a floor fell by much in this round trip: the route has become shorter, or flows have ended whose queue was
@@ -80,12 +83,12 @@ TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share 
 TG_INLINE int tg_tide_recheck_affordable(const struct tg_tide *t, tg_u64 now_us)
 {
 	return t->recheck_paid_us <
-	       now_us + 2 * (tg_u64)t->h_us * TG_TIDE_RECHECK_PART * TG_TIDE_RECHECKS;
+	       now_us + TG_TIDE_RECHECK_ROUNDS * (tg_u64)t->h_us * TG_TIDE_RECHECK_PART * TG_TIDE_RECHECKS;
 }
 
 TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival *a)
 {
-	tg_tide_begin_recheck(t, a, t->h_us / 2);
+	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
 	t->recheck_paid_us = tg_max64(t->recheck_paid_us, a->now_us) +
 			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_PART;
 }

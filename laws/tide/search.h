@@ -8,7 +8,14 @@
 
 #include "group.h"
 
-#define TG_GROUP_ROUND_PART 12u /* of a round trip is how far apart two delays that are told by round trips may be */
+#define TG_GROUP_ROUND_PART 12u	 /* of a round trip: as far apart two delays may be that are told by round trips; swept */
+#define TG_GROUP_BESIDE_PART 32u /* of a lag: as far apart two packets may be, in which a queue moves as an empty one may */
+#define TG_GROUP_APART_PART 2u	 /* of a round trip lies between two comparisons: a window shows after a whole one; swept */
+#define TG_GROUP_LOOKS 64u	 /* a round trip at most: the packet's work */
+#define TG_GROUP_TICKS 4u	 /* of the peer's clock a movement has at least: likewise one at either end of two delays */
+#define TG_GROUP_NOISE_PART 16u	 /* of a difference, a look: as a flow's own lag follows; swept */
+#define TG_GROUP_BIAS_SHIFT 3	 /* likewise of what one flow sees more; swept */
+#define TG_GROUP_LIKELY 2	 /* part of a proof that is one where many share the queue; swept */
 
 /* Finds what `flow`, or else another member of `g`, saw when a packet met the queue at `met_us`: `s->heard` is its
  * index, or TG_MOMENTS. For uploads that becomes known at different times. */
@@ -48,7 +55,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
 	tg_s32 bias_us = more - s->seen_us;
 	tg_u32 met_us = a->met_us;
-	tg_u32 least_us = tg_max(4 * a->tick_us, 2 * tg_tide_segment_us(t));
+	tg_u32 least_us = tg_max(TG_GROUP_TICKS * a->tick_us, 2 * tg_tide_segment_us(t));
 
 	/* A queue moves by no more than the time in between. */
 	if (a->rounds)
@@ -69,9 +76,9 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		l->against = 0;
 	}
 	TG_FORGET();
-	l->noise_us = tg_approach(l->noise_us, tg_magnitude(bias_us - l->bias_us), 1, 16);
+	l->noise_us = tg_approach(l->noise_us, tg_magnitude(bias_us - l->bias_us), 1, TG_GROUP_NOISE_PART);
 	TG_FORGET();
-	l->bias_us = tg_towards(l->bias_us, bias_us, 3);
+	l->bias_us = tg_towards(l->bias_us, bias_us, TG_GROUP_BIAS_SHIFT);
 	TG_FORGET();
 	/* A flow that sees less queue may have a floor that hides it. */
 	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
@@ -139,7 +146,7 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 		members = tg_max(members, own->tide.hungry);
 	if (g->crowd >= TG_GROUP_CROWD)
 		return TG_GROUP_CROWD_PROOF;
-	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
+	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
 }
 
 /* Compares with what is shown in place `n`: `s->found` is that place if its queue is found to be the flow's as well. */
@@ -157,7 +164,7 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	tg_group_hear(g, s, l->name == g->name && l->flow ? l->flow : g->flow, a->met_us, beside_us);
 	if (s->heard == TG_MOMENTS)
 		return;
-	s->next_us = a->now_us + t->h_us / 64;
+	s->next_us = a->now_us + t->h_us / TG_GROUP_LOOKS;
 	before = l->name == g->name ? l->score : 0;
 	TG_FORGET();
 	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
@@ -183,8 +190,8 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 			       struct tg_sharing *s, const struct tg_tide *t,
 			       const struct tg_arrival *a)
 {
-	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
-	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
+	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / TG_GROUP_BESIDE_PART), 2 * tg_tide_segment_us(t));
+	tg_u32 apart_us = tg_max(share->h_us / TG_GROUP_APART_PART, TG_GROUP_APART_US);
 
 	if (a->rounds)
 		beside_us = tg_max(beside_us, (t->h_us + a->queue_us) / TG_GROUP_ROUND_PART);
@@ -203,7 +210,7 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 {
 	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)
 		return;
-	tg_tide_begin_recheck(t, a, t->h_us / 2);
+	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
 	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DIP_US), TG_GROUP_DIP_MAX_US);
 	d->at_us = t->recheck_end_us + d->wait_us;
 }
@@ -214,14 +221,14 @@ TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
 {
 	struct tg_tide *t = &g->tide;
 
-	if (t->full == TG_OPEN || t->full < TG_GROUP_STOOD || t->hungry < TG_GROUP_MANY) {
-		g->sunk = TG_OPEN;
+	if (t->backlogged == TG_TIDE_RAN_EMPTY || t->backlogged < TG_GROUP_STOOD || t->hungry < TG_GROUP_MANY) {
+		g->sunk = TG_GROUP_NEVER;
 		return;
 	}
 	if (t->state != TG_TIDE_RUNNING || a->now_us < g->dip.at_us || t->level_us <= tg_tide_fall_us(t) ||
 	    !tg_group_may_empty(t))
 		return;
-	g->sunk = t->full;
+	g->sunk = t->backlogged;
 	TG_FORGET();
 	tg_group_dip(&g->dip, t, a);
 }

@@ -6,8 +6,11 @@
 #include "path.h"
 #include "recheck.h"
 
-#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US)
-#define TG_TIDE_GROWTH 4u /* slow start's doubling, and as much again since the count is half a round trip old */
+#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* of a near flow beside far ones; swept */
+#define TG_TIDE_GROWTH 4u	  /* slow start's doubling, and as much again since the count is half a round trip old */
+#define TG_TIDE_HUNGRY_PART 4u	  /* of an even share; swept */
+#define TG_TIDE_LEAST_SEGMENTS 5u /* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
+#define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: below, half a segment is more than 1/32, an empty queue */
 
 /* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
@@ -26,7 +29,7 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->epoch++;
 	if (t->state != TG_TIDE_RECHECKING)
 		t->span++;
-	t->epoch_us = t->h_us + t->standing_us;
+	t->epoch_us = t->h_us + t->queue_us;
 	t->epoch_end_us = now_us + t->epoch_us;
 }
 
@@ -54,7 +57,7 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 	if (s->hungry_epoch == t->epoch + 1)
 		return;
 	t->sated_now += len;
-	if ((tg_u64)s->bytes * 4 * sharing < all * weight)
+	if ((tg_u64)s->bytes * TG_TIDE_HUNGRY_PART * sharing < all * weight)
 		return;
 	s->hungry_epoch = t->epoch + 1;
 	t->hungry_now += weight;
@@ -90,7 +93,7 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 	return t->hungry && sated < t->m ? t->m - sated : t->m;
 }
 
-/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it
+/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_UNLIMITED while it
  * starts for the first time; after idleness what is remembered, or what slow start needs over what has
  * come in a lag. Five segments at least: rounding by window scale may cost one, and an even number is
  * acknowledged without waiting. */
@@ -100,14 +103,14 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 	tg_u64 bytes = (((tg_u64)m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
 
 	if (t->state == TG_TIDE_STARTING && !t->m)
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	if (t->state == TG_TIDE_STARTING)
 		bytes = tg_max64(bytes, TG_TIDE_GROWTH * (t->sum + t->current));
 	if (t->state == TG_TIDE_PROBING)
 		bytes = tg_max64(bytes, tg_tide_lags_worth(t, t->probe_window, h_us));
 	if (t->state == TG_TIDE_RECHECKING)
 		bytes = tg_tide_lags_worth(t, (tg_u64)m * tg_tide_tried_us(t) >> TG_TIDE_Q, h_us);
-	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
+	return tg_window_bytes(tg_max64(bytes, TG_TIDE_LEAST_SEGMENTS * t->mss));
 }
 
 /* The flow's part of it: the hungry share by weight, the others may grow into one more such part. A
@@ -121,12 +124,12 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 
 	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us,
 				hungry ? tg_tide_left(t) : t->m);
-	if (window == TG_OPEN)
-		return TG_OPEN;
+	if (window == TG_UNLIMITED)
+		return TG_UNLIMITED;
 	window = tg_window_bytes((tg_u64)window * weight / parts);
-	if (window < 16 * t->mss)
+	if (window < TG_TIDE_WHOLE_SEGMENTS * t->mss)
 		window = (window + t->mss - 1) / t->mss * t->mss;
-	return tg_max(window, 2 * t->mss);
+	return tg_max(window, TG_LEAST_SEGMENTS * t->mss);
 }
 
 #endif

@@ -15,20 +15,21 @@
 
 #include "path.h"
 
-#define TG_GROUPS 8u
-#define TG_MOMENTS 64u
-#define TG_MOMENTS_BESIDE 6u /* that may be as close as on a slow link */
-#define TG_MOMENT_SHIFT 12	   /* 4 ms: packets this close met the same queue */
-#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise */
-#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group */
-#define TG_SHARING_NOISE 3u	   /* and less than so many times what differs from packet to packet */
-#define TG_SHARING_ROSE 3	   /* what counts for a common queue, roughly as the logarithm of its odds, */
-#define TG_SHARING_FELL 2
-#define TG_SHARING_APART 2	   /* and against it */
-#define TG_SHARING_PROOF 12
-#define TG_SHARING_SURE 24
-#define TG_SHARING_LEAST (-10)
-#define TG_SHARING_TURN 8u	   /* what one speaker's turn can count against at most */
+#define TG_GROUPS 8u		   /* choice: a flow keeps 44 bytes for each */
+#define TG_MOMENTS 64u		   /* arithmetic: a quarter of a second of 4 ms each */
+#define TG_MOMENTS_BESIDE 6u	   /* that may be as close as on a slow link: the verifier's work */
+#define TG_MOMENT_SHIFT 12	   /* 4 ms, a cell's burst: packets this close met the same queue */
+#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise: a tick at either end of two delays; swept */
+#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group; swept */
+#define TG_SHARING_NOISE 3u	   /* and less than so many times what differs from packet to packet; swept */
+#define TG_SHARING_ALIKE 4u	   /* part of a movement, by which two alike may differ; swept */
+#define TG_SHARING_ROSE 3	   /* what counts for a common queue, roughly as the logarithm of its odds; swept, */
+#define TG_SHARING_FELL 2	   /* less of both: any two queues that nothing enters fall alike; swept, */
+#define TG_SHARING_APART 2	   /* and against it; swept */
+#define TG_SHARING_PROOF 12	   /* four rises; swept */
+#define TG_SHARING_SURE 24	   /* two proofs; swept */
+#define TG_SHARING_LEAST (-10)	   /* what counts against it at most; swept */
+#define TG_SHARING_TURN 8u	   /* what one speaker's turn can count against at most; swept */
 
 /* What a flow saw at one time. */
 struct tg_moment {
@@ -109,13 +110,13 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
 	tg_u32 moved = tg_max(tg_magnitude(mine), tg_magnitude(its));
 	tg_u32 slack_us;
 
-	slack_us = tg_max(TG_MS_US, least_us / 4);
+	slack_us = tg_max(TG_MS_US, least_us / TG_SHARING_ALIKE);
 	least_us = tg_max(least_us, same ? TG_SHARING_MOVE_US : TG_SHARING_FAR_US);
 	if (moved < tg_max(least_us, TG_SHARING_NOISE * l->noise_us))
 		return;
 	tg_look_anchor(l, m, mine_us, now_us);
 	TG_FORGET();
-	if (tg_magnitude(mine - its) > moved / 4 + slack_us) {
+	if (tg_magnitude(mine - its) > moved / TG_SHARING_ALIKE + slack_us) {
 		tg_look_count(l, -TG_SHARING_APART, member);
 		return;
 	}

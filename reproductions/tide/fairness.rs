@@ -14,7 +14,7 @@ use tidegate_report::colour::Pen;
 use tidegate_report::jain;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::{CellKind, Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
-use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// How many downloads share; with `--quick` the first two numbers.
 const FLOWS: [usize; 5] = [2, 4, 8, 16, 50];
@@ -51,7 +51,7 @@ const CURVE: &str = "goodput_bps";
 
 /// Who shares what.
 #[derive(Clone, Debug)]
-struct Crowd {
+pub struct Crowd {
     /// The link and the number of flows, for pictures: `HSPA × 4`.
     label: String,
     flows: usize,
@@ -65,7 +65,7 @@ struct Crowd {
 /// When a link cannot be read.
 pub fn figure(extent: &Extent) -> Result<Figure> {
     let crowds: Arc<[Crowd]> = crowds(extent)?.into();
-    let case = |crowd: &Crowd| TRIO.map(|(_, contender, _)| crowd.trial.case(contender));
+    let case = |crowd: &Crowd| TRIO.map(|(_, contender, _)| crowd.case(contender));
     Ok(Figure {
         id: "fairness",
         title: "Several downloads on one path",
@@ -77,6 +77,17 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         cases: crowds.iter().flat_map(case).collect(),
         quantities: quantities(&crowds),
         draw: Box::new(move |sample| pictures(sample, &crowds)),
+    })
+}
+
+/// Two and four downloads.
+///
+/// # Errors
+/// When a link cannot be read.
+pub fn few() -> Result<Vec<Crowd>> {
+    crowds(&Extent {
+        quick: true,
+        ..Extent::default()
     })
 }
 
@@ -152,7 +163,13 @@ fn far_name(flow: usize) -> String {
 }
 
 impl Crowd {
-    fn jain(&self, sample: &Sample, contender: Contender) -> f64 {
+    /// The case of a contender.
+    pub fn case(&self, contender: Contender) -> Case {
+        self.trial.case(contender)
+    }
+
+    /// How even their shares are.
+    pub fn jain(&self, sample: &Sample, contender: Contender) -> f64 {
         // Where nothing is carried nothing is shared.
         sample.mean(&self.trial.by(contender), |run| {
             jain(&goodputs(run)).unwrap_or(0.0)
@@ -273,7 +290,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
 }
 
 /// Of all these crowds together.
-fn score(sample: &Sample, crowds: &[Crowd], contender: Contender) -> Score {
+pub fn score(sample: &Sample, crowds: &[Crowd], contender: Contender) -> Score {
     let of = |crowd: &Crowd| Score::read(sample, &crowd.trial.by(contender));
     Score::together(crowds.iter().map(of))
 }

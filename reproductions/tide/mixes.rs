@@ -15,7 +15,7 @@ use super::contenders::Contender;
 use crate::means::{least, most};
 use anyhow::Result;
 use judge::{Criterion, Finding, judge};
-use mix::Mix;
+pub use mix::Mix;
 use outcome::Outcome;
 use std::sync::Arc;
 use tidegate_measure::quantiles;
@@ -32,6 +32,23 @@ const LINUX_ANSWERS_FOR: [Criterion; 4] = [
     Criterion::Fetch,
     Criterion::Bbr,
 ];
+
+/// Of the families of which each is about who shares a queue, the mixes of these numbers.
+///
+/// # Errors
+/// As [`Mix::draw`].
+pub fn few(numbers: std::ops::RangeInclusive<usize>) -> Result<Vec<Mix>> {
+    const ABOUT: [&str; 4] = [
+        "near bulk beside far bulk",
+        "bottleneck elsewhere",
+        "home server",
+        "VPN beside web",
+    ];
+    let families = families::ALL.iter();
+    let families = families.filter(|family| ABOUT.contains(&family.name));
+    let mixes = families.flat_map(|family| numbers.clone().map(move |n| Mix::draw(family, n)));
+    mixes.collect()
+}
 
 /// The figure.
 ///

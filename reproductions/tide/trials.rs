@@ -94,6 +94,11 @@ impl Trial {
         case
     }
 
+    /// About something else.
+    pub fn about(self, subject: String) -> Self {
+        Self { subject, ..self }
+    }
+
     /// What it is called: what it is about, and where.
     pub fn name(&self) -> String {
         format!("{}: {}", self.subject, self.path.name)

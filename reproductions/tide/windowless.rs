@@ -87,8 +87,8 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         }),
     })
 }
-/// A download without a window.
-fn windowless() -> Workload {
+/// A download that the law sees, and whose window it cannot lower.
+pub fn windowless() -> Workload {
     Workload {
         windowless: true,
         ..download()

@@ -46,7 +46,7 @@ impl RecordView {
         Self {
             state: PathState::of(tide.state),
             lag_us: tide.h_us,
-            queue_us: tide.standing_us,
+            queue_us: tide.queue_us,
             forecast_bytes: bytes(tide.m),
             error_bytes: [bytes(tide.d1), bytes(tide.d2)],
             hungry: tide.wanting,

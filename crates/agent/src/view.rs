@@ -9,7 +9,7 @@ use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::Direction;
-use tidegate_laws::sys::TG_OPEN;
+use tidegate_laws::sys::TG_UNLIMITED;
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,7 +161,7 @@ fn nonzero(value: u32) -> Option<u32> {
 }
 
 fn not_open(value: u32) -> Option<u32> {
-    (value != TG_OPEN).then_some(value)
+    (value != TG_UNLIMITED).then_some(value)
 }
 
 impl FlowView {

@@ -191,7 +191,7 @@ fn hostile() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn params() -> impl Strategy<Value = sys::tg_params> {
-    let limit = prop_oneof![Just(sys::TG_OPEN), any::<u32>()];
+    let limit = prop_oneof![Just(sys::TG_UNLIMITED), any::<u32>()];
     let law = prop::sample::select(&Law::ALL[..]);
     let params = (law, 64u32..4_096, limit, 0u32..2);
     params.prop_map(|(law, lambda_q8, limit, keep)| sys::tg_params {

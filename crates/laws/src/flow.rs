@@ -35,7 +35,7 @@ impl Params {
         sys::tg_params {
             law: self.law as u32,
             lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
-            limit: self.limit.unwrap_or(sys::TG_OPEN),
+            limit: self.limit.unwrap_or(sys::TG_UNLIMITED),
             keep: self.keep_minima.into(),
             stampless: self.stampless.into(),
         }
@@ -195,7 +195,7 @@ impl Flow {
 
     /// The window that the law wants, in bytes; `None`: the kernel's.
     pub fn wanted(&self) -> Option<u32> {
-        (self.0.wanted != sys::TG_OPEN).then_some(self.0.wanted)
+        (self.0.wanted != sys::TG_UNLIMITED).then_some(self.0.wanted)
     }
 
     /// Payload of the peer's full segments in bytes, as far as is known.

@@ -60,6 +60,8 @@ mod flow;
 mod hold;
 mod hold_upload;
 pub mod sys;
+#[cfg(feature = "tunable")]
+pub mod tunable;
 mod upload;
 mod words;
 

@@ -70,4 +70,6 @@ pub use config::{Config, Detection, ReceiverConfig};
 pub use packet::{Data, Feedback, Gap, PathGap, PathId, PathReport};
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Info, PathInfo, ProxyId, Sender, Transmission};
+#[cfg(feature = "tunable")]
+pub use sender::{Odds, set_odds};
 pub use tidegate_time::Instant;

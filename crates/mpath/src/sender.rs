@@ -8,6 +8,8 @@ mod queueing;
 mod rtt;
 mod shared_bottleneck;
 mod stream;
+#[cfg(feature = "tunable")]
+pub use shared_bottleneck::{Odds, set_odds};
 #[cfg(test)]
 mod tests;
 

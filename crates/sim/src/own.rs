@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_laws::Law;
-use tidegate_laws::sys::TG_OPEN;
+use tidegate_laws::sys::TG_DELAY_UNKNOWN;
 use tidegate_scenario::{Direction, RunResult, Side, Workload, WorkloadKind};
 use tidegate_tcp::cc::{CongestionControl, Factory};
 use tidegate_tcp::steer::Edge;
@@ -224,7 +224,7 @@ impl Steering {
             read_bytes: in_order_bytes.saturating_sub(end.readable()),
             rtt: (measured.samples != before).then(|| micros(measured.rtt_us)),
             rtt_min: (measured.rtt_min_us != 0).then(|| micros(measured.rtt_min_us)),
-            queue_delay: (measured.queue_us != TG_OPEN).then(|| micros(measured.queue_us)),
+            queue_delay: (measured.queue_us != TG_DELAY_UNKNOWN).then(|| micros(measured.queue_us)),
             segment_bytes: measured.mss,
             host_window: measured.kernel_bytes.into(),
             window: measured.sent_bytes.into(),

@@ -12,7 +12,7 @@ pub use edge::{Edge, Paths, Shares};
 pub use upload::UploadSteer;
 
 use crate::{Flags, Segment};
-use tidegate_laws::sys::TG_OPEN as OPEN;
+use tidegate_laws::sys::TG_UNLIMITED as OPEN;
 use tidegate_laws::{Ack, Device, Flow, Params, Path};
 use tidegate_time::Instant;
 

@@ -73,7 +73,7 @@ static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection
 	f->unsampled += p->payload;
 	if (p->options.timestamps && p->payload && f->unsampled >= TG_SELDOM_BYTES) {
 		f->unsampled = TG_SELDOM_BYTES;
-		p->passed.seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US, TG_OPEN);
+		p->passed.seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US, TG_DELAY_UNKNOWN);
 		c->seldom = p->passed.seldom;
 	}
 	return TG_COUNT_DENIED;

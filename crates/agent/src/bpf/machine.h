@@ -10,7 +10,7 @@
 
 /* Set by user space, at any time. */
 volatile struct tg_config config = {
-	.params = { .law = TG_LAW_TIDE, .lambda_q8 = 3 * TG_LAMBDA_ONE, .limit = TG_OPEN },
+	.params = { .law = TG_LAW_TIDE, .lambda_q8 = 3 * TG_LAMBDA_ONE, .limit = TG_UNLIMITED },
 };
 
 /* The law and its parameters, in place: a copy would be more for the verifier to follow. */

@@ -54,7 +54,7 @@ struct tg_seldom {
 	tg_u32 window;	/* and the window that they had */
 	tg_u32 packets; /* that have passed since, */
 	tg_u32 bytes;	/* and their payload */
-	tg_u32 queue_us; /* that the last was shown with; TG_OPEN: none */
+	tg_u32 queue_us; /* that the last was shown with; TG_DELAY_UNKNOWN: none */
 	/* What leaves. */
 	tg_u32 answers;	    /* whether acknowledgements may pass */
 	tg_u32 noted_tsval; /* of the last that was looked at, */
@@ -354,7 +354,7 @@ static __always_inline int is_beyond(const struct tg_flow *f)
 {
 	__u32 law = params()->law;
 
-	return f->rtt_min_us && f->rtt_min_us < TG_SELDOM_ROUND_US && f->wanted == TG_OPEN &&
+	return f->rtt_min_us && f->rtt_min_us < TG_SELDOM_ROUND_US && f->wanted == TG_UNLIMITED &&
 	       f->queue_us <= TG_TIDE_EMPTY_US && !f->sharing.joined &&
 	       f->received >= TG_SELDOM_BYTES && (law == TG_LAW_TIDE || law == TG_LAW_NONE);
 }

@@ -48,7 +48,7 @@ __noinline int observe_queue(__u32 direction, __u32 queue_us)
 {
 	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);
 
-	if (h && queue_us != TG_OPEN)
+	if (h && queue_us != TG_DELAY_UNKNOWN)
 		observe(&h->queue_us, queue_us, TG_QUEUE_FIRST);
 	return 0;
 }

@@ -64,7 +64,7 @@ fn steered(state: Holding, steered: &sys::tg_steered, now_us: u64) -> HoldView {
         queue_us: answer(queue_us),
         rtt_us: answer(steered.echo.rtt_us),
         rtt_min_us: answer(steered.echo.floor_us),
-        wanted_bytes: (steered.wanted != sys::TG_OPEN).then_some(steered.wanted),
+        wanted_bytes: (steered.wanted != sys::TG_UNLIMITED).then_some(steered.wanted),
         group: (steered.sharing.joined != 0).then_some(steered.sharing.name),
         ..HoldView::without_record(state)
     }

@@ -341,7 +341,7 @@ proptest! {
         play(&events, |hold, wait_us, signalled| {
             let raw = hold.raw();
             let wanted = raw.steered.wanted;
-            if wanted == sys::TG_OPEN || raw.left + u64::from(raw.waiting) <= raw.passed + u64::from(wanted) {
+            if wanted == sys::TG_UNLIMITED || raw.left + u64::from(raw.waiting) <= raw.passed + u64::from(wanted) {
                 assert!(wait_us == 0 && !signalled);
             }
             assert!(wait_us <= sys::TG_HOLD_MAX_US);

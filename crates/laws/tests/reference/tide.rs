@@ -129,8 +129,8 @@ pub struct Tide {
     idle: bool,
     /// Buckets in a row: with data and a queue that stood through, without an empty queue, with
     /// data and at the level.
-    pub standing: u32,
-    pub full: u32,
+    pub standing_buckets: u32,
+    pub backlogged: u32,
     pub steady: u32,
     pub level_us: u64,
     arrived_us: Option<u64>,
@@ -312,7 +312,7 @@ impl Tide {
     fn start(&mut self, now_us: u64) {
         self.state = State::Starting;
         self.probe = None;
-        (self.standing, self.full, self.steady) = (0, 0, 0);
+        (self.standing_buckets, self.backlogged, self.steady) = (0, 0, 0);
         self.closed.clear();
         self.open.0 = 0;
         self.least_queue_us = None;
@@ -347,7 +347,7 @@ impl Tide {
         let least_us = self.least_queue_us.take();
         let idle = std::mem::take(&mut self.idle);
         let empty = idle || least_us.is_some_and(|q| q <= self.empty_us());
-        self.full = if empty { 0 } else { self.full + 1 };
+        self.backlogged = if empty { 0 } else { self.backlogged + 1 };
         // A bucket without data says nothing of the queue.
         if let Some(least_us) = least_us {
             self.note_level(least_us);
@@ -356,16 +356,16 @@ impl Tide {
         if self.state != State::Starting {
             self.learn(x, empty);
             self.forecasts.push(self.m);
-        } else if self.standing >= 2 && self.full as usize >= BUCKETS {
+        } else if self.standing_buckets >= 2 && self.backlogged as usize >= BUCKETS {
             self.run(x);
         }
     }
 
     fn note_level(&mut self, least_us: u64) {
-        self.standing = if least_us <= self.empty_us() {
+        self.standing_buckets = if least_us <= self.empty_us() {
             0
         } else {
-            self.standing + 1
+            self.standing_buckets + 1
         };
         if !self.alike(least_us, self.level_us) {
             self.level_us = least_us;
@@ -387,7 +387,7 @@ impl Tide {
     fn learn(&mut self, x: f64, empty: bool) {
         let x = if empty { 1.5 * x } else { x };
         // A fall counts once the queue has stood through two buckets.
-        if x < self.m && self.full < 2 {
+        if x < self.m && self.backlogged < 2 {
             return;
         }
         let e = (x - self.forecasts[self.forecasts.len() - BUCKETS]).abs();

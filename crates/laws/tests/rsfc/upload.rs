@@ -205,7 +205,7 @@ impl World<'_> {
             buffered_us,
             state: law.state.into(),
             rtt_min_us: law.least.rtt_us.into(),
-            window: (law.window != sys::TG_OPEN).then_some(law.window),
+            window: (law.window != sys::TG_UNLIMITED).then_some(law.window),
         }
     }
 

@@ -10,17 +10,57 @@ use crate::PathId;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence(f64);
 
-/// How often a shared queue that overflows is seen to be full: a path of few packets may miss it.
-const SEEN: f64 = 0.8;
+/// What the evidence is made of: what is assumed, and when it is enough. What is "swept" is judged by `./dev constants`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Odds {
+    /// How often a shared queue that overflows is seen to be full: a path of few packets may miss it. Swept.
+    pub seen: f64,
+    /// Nothing is held for rarer than that. Swept.
+    pub rare: f64,
+    /// The logarithm of the odds that is taken for certain: of 20 to 1, an error of one in twenty (Wald, "Sequential
+    /// tests of statistical hypotheses", 1945). Swept.
+    pub certain: f64,
+    /// So far it goes at most, as a multiple of that, so that what changes is noticed. Swept.
+    pub most: f64,
+}
 
-/// Nothing is held for rarer than that.
-const RARE: f64 = 0.1;
+impl Odds {
+    /// What mPath has.
+    pub const IN_USE: Self = Self {
+        seen: 0.8,
+        rare: 0.1,
+        certain: 3.0,
+        most: 2.0,
+    };
+}
 
-/// Odds of 20 to 1 are taken for certain.
-const CERTAIN: f64 = 3.0;
+#[cfg(not(feature = "tunable"))]
+const fn odds() -> Odds {
+    Odds::IN_USE
+}
 
-/// So far it goes at most, so that what changes is noticed.
-const MOST: f64 = 2.0 * CERTAIN;
+#[cfg(feature = "tunable")]
+pub use tunable::{odds, set_odds};
+
+#[cfg(feature = "tunable")]
+mod tunable {
+    use super::Odds;
+    use std::sync::RwLock;
+
+    static ODDS: RwLock<Odds> = RwLock::new(Odds::IN_USE);
+
+    pub fn odds() -> Odds {
+        *ODDS.read().expect("nobody panics with it")
+    }
+
+    /// Has every path of the process judge by these from now on.
+    ///
+    /// # Panics
+    /// Never: nobody panics while holding them.
+    pub fn set_odds(odds: Odds) {
+        *ODDS.write().expect("nobody panics with it") = odds;
+    }
+}
 
 impl Evidence {
     /// One path has lost; `other` are the other's queues.
@@ -28,20 +68,27 @@ impl Evidence {
         let Some(usually) = other.usually_long() else {
             return;
         };
-        let usually = usually.clamp(RARE, 1.0 - RARE);
-        let odds = match other.is_long() {
-            true => SEEN / usually,
-            false => (1.0 - SEEN) / (1.0 - usually),
+        let Odds {
+            seen,
+            rare,
+            certain,
+            most,
+        } = odds();
+        let usually = usually.clamp(rare, 1.0 - rare);
+        let ratio = match other.is_long() {
+            true => seen / usually,
+            false => (1.0 - seen) / (1.0 - usually),
         };
         // What is as good as always full tells nothing.
-        if usually < SEEN {
-            self.0 = (self.0 + libm::log(odds)).clamp(-MOST, MOST);
+        if usually < seen {
+            let most = most * certain;
+            self.0 = (self.0 + libm::log(ratio)).clamp(-most, most);
         }
     }
 
     /// Whether it is certain.
     pub fn is_certain(&self) -> bool {
-        self.0 >= CERTAIN
+        self.0 >= odds().certain
     }
 }
 

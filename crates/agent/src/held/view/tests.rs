@@ -55,7 +55,7 @@ fn each_reason_to_leave_it_is_told() {
         (
             |h| {
                 h.steered.echo = sys::tg_echo::default();
-                h.steered.wanted = sys::TG_OPEN;
+                h.steered.wanted = sys::TG_UNLIMITED;
             },
             Holding::Asked,
         ),
@@ -102,7 +102,7 @@ fn each_reason_to_leave_an_upload_is_told() {
         (
             |h| {
                 h.steered.echo = sys::tg_echo::default();
-                h.steered.wanted = sys::TG_OPEN;
+                h.steered.wanted = sys::TG_UNLIMITED;
             },
             Holding::Asked,
         ),

@@ -148,7 +148,7 @@ fn run(arrivals: &[Arrival], seen: &mut Seen) {
         // SAFETY: the record is exclusively ours.
         let ours = unsafe { sys::tg_rsfc_arrived(&mut law, &wrapped(a)) };
         let window = formula.arrived(a);
-        let open = f64::from(sys::TG_OPEN);
+        let open = f64::from(sys::TG_UNLIMITED);
         assert_eq!(
             f64::from(ours),
             window.unwrap_or(open).min(open),

@@ -160,7 +160,7 @@ impl Both {
         (ours, formula)
     }
 
-    /// Both windows; `TG_OPEN` and none: the kernel's.
+    /// Both windows; `TG_UNLIMITED` and none: the kernel's.
     fn arrived(&mut self, flow: usize, a: &Arrival) -> (u32, Option<f64>) {
         // SAFETY: as above.
         let ours = unsafe { sys::tg_tide_arrived(&mut self.c, &mut self.shares[flow], &raw(a)) };
@@ -181,8 +181,8 @@ impl Both {
             State::Rechecking => sys::TG_TIDE_RECHECKING,
         };
         let counts = [
-            c.standing,
-            c.full,
+            c.standing_buckets,
+            c.backlogged,
             c.steady,
             c.hungry,
             c.hungry_now,
@@ -191,11 +191,23 @@ impl Both {
         let [hungry, now, probes] =
             [formula.hungry, formula.hungry_now, formula.probes].map(|n| n as u32);
         // An idle link is noted by a count that the bucket's end makes 0.
-        let full = if formula.idle { u32::MAX } else { formula.full };
+        let backlogged = if formula.idle {
+            sys::TG_TIDE_RAN_EMPTY
+        } else {
+            formula.backlogged
+        };
         let times = [c.level_us, c.patience_us, c.risen_us].map(u64::from);
         let errors = formula.state == State::Starting || u64::from(c.errors) == formula.errors;
         c.state == state
-            && counts == [formula.standing, full, formula.steady, hungry, now, probes]
+            && counts
+                == [
+                    formula.standing_buckets,
+                    backlogged,
+                    formula.steady,
+                    hungry,
+                    now,
+                    probes,
+                ]
             && times == [formula.level_us, formula.patience_us, formula.risen_us]
             && c.touched_us == formula.touched.0
             && errors
@@ -208,7 +220,7 @@ fn assert_same_window(ours: u32, formula: f64, mss: u64) {
     let allowed = 0.001 * formula + 16.0;
     // What does not fit stands for "open".
     let [least, most] =
-        [-allowed, allowed].map(|by| whole(formula + by, mss).min(sys::TG_OPEN.into()));
+        [-allowed, allowed].map(|by| whole(formula + by, mss).min(sys::TG_UNLIMITED.into()));
     let ours = f64::from(ours);
     assert!(
         (least.floor()..=most).contains(&ours),
@@ -266,7 +278,7 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
             tally.paths = both.formula.rises;
             tally.queues = both.formula.probes - both.formula.rises;
             match formula {
-                None => assert_eq!(ours, sys::TG_OPEN),
+                None => assert_eq!(ours, sys::TG_UNLIMITED),
                 Some(window) => {
                     tally.steered += 1;
                     assert_same_window(ours, window, stretch.mss);

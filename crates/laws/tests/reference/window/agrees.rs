@@ -116,7 +116,7 @@ impl Connection {
             bare: ack.bare.into(),
             sack: ack.sack.into(),
         };
-        let wanted = step.wanted.unwrap_or(sys::TG_OPEN);
+        let wanted = step.wanted.unwrap_or(sys::TG_UNLIMITED);
         // SAFETY: the record is exclusively ours.
         let units = unsafe { sys::tg_window_steer(&mut self.c, &a, wanted, step.mss) };
         let duplicate = self.formula.is_duplicate(&ack);
@@ -224,7 +224,7 @@ fn nothing_is_changed_that_is_not_steered() {
             sack,
         };
         // SAFETY: the record is exclusively ours.
-        let sent = unsafe { sys::tg_window_steer(&mut c, &a, sys::TG_OPEN, 1448) };
+        let sent = unsafe { sys::tg_window_steer(&mut c, &a, sys::TG_UNLIMITED, 1448) };
         assert_eq!(sent, raw);
     }
 }

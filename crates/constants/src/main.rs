@@ -1,0 +1,112 @@
+//! Sweeps the constants of `tide`, and of mPath's evidence, that rest on nothing but a sweep (`./dev constants`).
+//!
+//! The laws and mPath are built with the feature `tunable`, in which such a constant is a variable of the process. One after
+//! another is set to half of its value, three quarters, four thirds and twice as much, and what it is for is judged by runs in
+//! the simulator, beside the same runs with the value in use.
+
+mod sweep;
+mod table;
+mod variable;
+
+use anyhow::{Result, bail};
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use sweep::Sweep;
+use tidegate_reproductions::judge::{Judge, Set};
+use tidegate_reproductions::{mpath, tide};
+use variable::Variable;
+
+/// Sweep constants that rest on sweeps.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Those whose names contain one of these words; all if there is none
+    names: Vec<String>,
+    /// List them, with their judges, and run nothing
+    #[arg(long)]
+    list: bool,
+    /// Only half and twice of each
+    #[arg(long)]
+    coarse: bool,
+    /// Links, round trips and mixes to check with, by which nothing was chosen
+    #[arg(long)]
+    check: bool,
+    /// Recordings beside the generated cells
+    #[arg(long, value_name = "FOLDER")]
+    traces: Option<PathBuf>,
+    /// How often every run is repeated
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// Only these judges
+    #[arg(long, value_name = "JUDGE")]
+    judge: Vec<String>,
+    /// Runs at the same time; as many as there are processors
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("constants: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<()> {
+    let chosen = |name: &str| {
+        args.names.is_empty() || args.names.iter().any(|word| name.contains(word.as_str()))
+    };
+    let variables: Vec<Variable> = Variable::all()
+        .into_iter()
+        .filter(|variable| chosen(variable.name))
+        .collect();
+    if variables.is_empty() {
+        bail!("no constant that is swept has such a name; --list says which there are");
+    }
+    if args.list {
+        println!("{}", table::listed(&variables));
+        return Ok(());
+    }
+    let judges = judges(args)?;
+    let sweep = Sweep {
+        judges: &judges,
+        seeds: args.seeds,
+        threads: args.jobs.unwrap_or_else(processors),
+        coarse: args.coarse,
+    };
+    let bar = bar(sweep.milliseconds(&variables));
+    let swept = sweep.run(&variables, &bar)?;
+    bar.finish_and_clear();
+    match args.json {
+        true => println!("{}", serde_json::to_string_pretty(&swept)?),
+        false => print!("{}", table::table(&swept)),
+    }
+    Ok(())
+}
+
+fn judges(args: &Args) -> Result<Vec<Judge>> {
+    let set = if args.check { Set::Check } else { Set::Choice };
+    let mut judges = tide::judges::all(set, args.traces.as_deref())?;
+    judges.extend(mpath::judges::all());
+    judges.retain(|judge| args.judge.is_empty() || args.judge.iter().any(|id| id == judge.id));
+    Ok(judges)
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Over milliseconds of the scenarios' time.
+fn bar(length: u64) -> ProgressBar {
+    let template = "{wide_bar} {percent}%  {elapsed}, {eta} to go  {msg}";
+    let style = ProgressStyle::with_template(template).expect("a template of known keys");
+    ProgressBar::new(length).with_style(style)
+}

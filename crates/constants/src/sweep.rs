@@ -1,0 +1,210 @@
+//! Runs what each value is judged by.
+
+use crate::variable::Variable;
+use anyhow::{Result, bail};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tidegate_study::{Case, Results};
+use tidegate_reproductions::judge::{Better, Judge, Measure};
+use tidegate_sim::{Options, in_order};
+
+/// Differences of this part of a number are taken for chance.
+const CHANCE: f64 = 0.02;
+
+/// How to sweep.
+pub struct Sweep<'a> {
+    pub judges: &'a [Judge],
+    pub seeds: u64,
+    pub threads: usize,
+    /// Only half and twice of each.
+    pub coarse: bool,
+}
+
+/// A constant before one judge.
+#[derive(Debug, Serialize)]
+pub struct Swept {
+    pub constant: &'static str,
+    pub place: &'static str,
+    pub says: &'static str,
+    pub in_use: f64,
+    pub judge: &'static str,
+    pub measures: Vec<String>,
+    /// The first is the one in use.
+    pub values: Vec<Value>,
+}
+
+/// What came of a value.
+#[derive(Debug, Serialize)]
+pub struct Value {
+    pub value: f64,
+    pub measured: Vec<f64>,
+    pub verdict: Verdict,
+}
+
+/// A value beside the one in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is the one in use.
+    InUse,
+    /// Nothing differs by more than chance.
+    Same,
+    /// Something is better, nothing worse.
+    Better,
+    /// Something is worse, nothing better.
+    Worse,
+    /// Some of both.
+    Trade,
+    /// What is better is not known.
+    Unjudged,
+}
+
+impl Sweep<'_> {
+    /// The scenarios' time in all.
+    pub fn milliseconds(&self, variables: &[Variable]) -> u64 {
+        let of = |judge: &Judge| {
+            let cases = judge
+                .cases
+                .iter()
+                .map(|case| case.scenario.duration_s * 1e3);
+            cases.sum::<f64>() as u64 * self.seeds
+        };
+        let asked = self
+            .judges
+            .iter()
+            .filter(|judge| self.is_asked(judge, variables));
+        let tried = variables.iter().flat_map(|variable| {
+            let values = variable.tried(self.coarse).len() as u64;
+            self.of(variable).map(move |judge| values * of(judge))
+        });
+        asked.map(of).sum::<u64>() + tried.sum::<u64>()
+    }
+
+    /// Sweeps one after another.
+    pub fn run(&self, variables: &[Variable], bar: &ProgressBar) -> Result<Vec<Swept>> {
+        let mut in_use = BTreeMap::new();
+        for judge in self
+            .judges
+            .iter()
+            .filter(|judge| self.is_asked(judge, variables))
+        {
+            bar.set_message(format!("as it is: {}", judge.id));
+            in_use.insert(judge.id, self.measure(judge, bar)?);
+        }
+        let mut swept = Vec::new();
+        for variable in variables {
+            for judge in self.of(variable) {
+                swept.push(self.one(variable, judge, &in_use[judge.id], bar)?);
+            }
+        }
+        Ok(swept)
+    }
+
+    fn of<'a>(&'a self, variable: &'a Variable) -> impl Iterator<Item = &'a Judge> {
+        let judges = self.judges.iter();
+        judges.filter(|judge| variable.judges.contains(&judge.id))
+    }
+
+    fn is_asked(&self, judge: &Judge, variables: &[Variable]) -> bool {
+        variables
+            .iter()
+            .any(|variable| variable.judges.contains(&judge.id))
+    }
+
+    fn one(
+        &self,
+        variable: &Variable,
+        judge: &Judge,
+        in_use: &[f64],
+        bar: &ProgressBar,
+    ) -> Result<Swept> {
+        let mut values = vec![Value {
+            value: variable.in_use,
+            measured: in_use.to_vec(),
+            verdict: Verdict::InUse,
+        }];
+        for value in variable.tried(self.coarse) {
+            bar.set_message(format!("{} = {value}: {}", variable.name, judge.id));
+            variable.set(value);
+            let measured = self.measure(judge, bar);
+            variable.set(variable.in_use);
+            let measured = measured?;
+            values.push(Value {
+                value,
+                verdict: verdict(&judge.measures, in_use, &measured),
+                measured,
+            });
+        }
+        Ok(Swept {
+            constant: variable.name,
+            place: variable.place,
+            says: variable.says,
+            in_use: variable.in_use,
+            judge: judge.id,
+            measures: judge
+                .measures
+                .iter()
+                .map(|measure| measure.name.clone())
+                .collect(),
+            values,
+        })
+    }
+
+    /// Runs a judge's cases as the constants are now.
+    fn measure(&self, judge: &Judge, bar: &ProgressBar) -> Result<Vec<f64>> {
+        let cases: &[Case] = &judge.cases;
+        let jobs = cases.len() * self.seeds as usize;
+        let mut results = Results::default();
+        let done = in_order(
+            jobs,
+            self.threads,
+            |job| {
+                let options = Options {
+                    progress: &|further| bar.inc(further.as_millis() as u64),
+                    ..Options::default()
+                };
+                cases[job % cases.len()].run(1 + (job / cases.len()) as u64, &options)
+            },
+            |job, result| {
+                results.add(&cases[job % cases.len()].name, result);
+                Ok(())
+            },
+            || bar.tick(),
+        )?;
+        if done < jobs {
+            bail!("{}: stopped", judge.id);
+        }
+        let sample = results.all();
+        Ok(judge
+            .measures
+            .iter()
+            .map(|measure| (measure.read)(&sample))
+            .collect())
+    }
+}
+
+fn verdict(measures: &[Measure], in_use: &[f64], measured: &[f64]) -> Verdict {
+    let each = measures.iter().zip(in_use.iter().zip(measured));
+    let gains: Vec<f64> = each
+        .filter_map(|(measure, (&before, &after))| {
+            let gain = (after - before) / before.abs().max(f64::MIN_POSITIVE);
+            Some(match measure.better? {
+                Better::More => gain,
+                Better::Less => -gain,
+            })
+        })
+        .collect();
+    let better = gains.iter().any(|&gain| gain > CHANCE);
+    let worse = gains.iter().any(|&gain| gain < -CHANCE);
+    match (better, worse) {
+        _ if gains.is_empty() => Verdict::Unjudged,
+        (true, true) => Verdict::Trade,
+        (true, false) => Verdict::Better,
+        (false, true) => Verdict::Worse,
+        (false, false) => Verdict::Same,
+    }
+}
+
+#[cfg(test)]
+mod tests;

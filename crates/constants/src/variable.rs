@@ -1,0 +1,132 @@
+//! The constants as variables: which there are, who judges each, and which values are tried.
+
+use tidegate_laws::tunable::{self, Constant};
+use tidegate_mpath::{Odds, set_odds};
+
+/// What a value is multiplied by.
+const FACTORS: [f64; 4] = [0.5, 0.75, 4.0 / 3.0, 2.0];
+
+/// Judges by header, the first that fits a header or a name.
+const JUDGES: [(&str, &[&str]); 16] = [
+    ("ECHOED", &["uploads"]),
+    ("TG_TIDE_FLAT", &["stampless"]),
+    ("ROUND_PART", &["stampless"]),
+    ("TREMBLE", &["changes"]),
+    ("OTHERS", &["sharing"]),
+    ("MARGIN_EIGHTHS", &["links", "sharing"]),
+    ("tide/path.h", &["links"]),
+    ("tide/forecast.h", &["links"]),
+    ("tide/share.h", &["sharing", "links"]),
+    ("tide/probe.h", &["changes", "links"]),
+    ("tide/recheck.h", &["changes"]),
+    ("tide/yield.h", &["stampless"]),
+    ("tide/", &["sharing"]),
+    ("least.h", &["uploads"]),
+    ("hold/upload.h", &["uploads"]),
+    ("hold", &["hold"]),
+];
+
+/// Of mPath's odds.
+const MPATH: [&str; 4] = ["equation-3.7", "fig-3.7", "fig-3.8", "fig-3.10"];
+
+/// A constant that can have other values.
+pub struct Variable {
+    pub name: &'static str,
+    /// Where it is.
+    pub place: &'static str,
+    pub says: &'static str,
+    pub in_use: f64,
+    pub judges: &'static [&'static str],
+    whole: bool,
+    set: Box<dyn Fn(f64)>,
+}
+
+impl Variable {
+    /// All of them: the laws', then mPath's.
+    pub fn all() -> Vec<Self> {
+        let laws = tunable::constants().iter().map(Self::of_laws);
+        laws.chain(of_mpath()).collect()
+    }
+
+    fn of_laws(constant: &Constant) -> Self {
+        let constant = *constant;
+        let fits = |word: &str| constant.header.contains(word) || constant.name.contains(word);
+        let judges = JUDGES.iter().find(|(word, _)| fits(word));
+        Self {
+            name: constant.name,
+            place: constant.header,
+            says: constant.says,
+            in_use: constant.in_use() as f64,
+            judges: judges.map_or(&[][..], |(_, judges)| *judges),
+            whole: true,
+            set: Box::new(move |value| constant.set(value as i64)),
+        }
+    }
+
+    /// Gives it a value, while nothing runs.
+    pub fn set(&self, value: f64) {
+        (self.set)(value);
+    }
+
+    /// What is tried: of a shift its neighbours, of anything else multiples, whole and not nought where it is.
+    pub fn tried(&self, coarse: bool) -> Vec<f64> {
+        let mut values: Vec<f64> = match self.name.ends_with("SHIFT") {
+            true => [-1.0, 1.0].map(|by| self.in_use + by).into(),
+            false => {
+                let factors = FACTORS
+                    .iter()
+                    .filter(|&&by| !coarse || by == 0.5 || by == 2.0);
+                let multiples = factors.map(|by| self.in_use * by);
+                multiples
+                    .map(|value| if self.whole { value.round() } else { value })
+                    .collect()
+            }
+        };
+        // Of a share there is no more than all.
+        values.retain(|&value| {
+            value != self.in_use && (value != 0.0 || self.name.ends_with("SHIFT"))
+        });
+        values.retain(|&value| self.name != "seen" || value < 1.0);
+        values.dedup();
+        values
+    }
+}
+
+fn of_mpath() -> Vec<Variable> {
+    type Part = fn(&mut Odds) -> &mut f64;
+    let parts: [(&str, &str, Part); 4] = [
+        (
+            "seen",
+            "how often a shared queue that overflows is seen to be full",
+            |odds| &mut odds.seen,
+        ),
+        ("rare", "nothing is held for rarer than that", |odds| {
+            &mut odds.rare
+        }),
+        ("certain", "odds of 20 to 1, their logarithm", |odds| {
+            &mut odds.certain
+        }),
+        (
+            "most",
+            "so far evidence goes at most, as a multiple of that",
+            |odds| &mut odds.most,
+        ),
+    ];
+    let variable = |(name, says, part): (&'static str, &'static str, Part)| {
+        let mut in_use = Odds::IN_USE;
+        Variable {
+            name,
+            place: "mPath, Odds",
+            says,
+            in_use: *part(&mut in_use),
+            judges: &MPATH,
+            whole: false,
+            set: Box::new(move |value| {
+                let mut odds = Odds::IN_USE;
+                *part(&mut odds) = value;
+                set_odds(odds);
+            }),
+        }
+    };
+    parts.into_iter().map(variable).collect()
+}

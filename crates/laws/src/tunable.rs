@@ -1,0 +1,51 @@
+//! The laws' constants that rest on a sweep, as variables of the process (feature `tunable`).
+//!
+//! They are read without any synchronisation: set them while no law runs.
+
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// A constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The header in `laws/` that has it.
+    pub header: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// What its comment says.
+    pub says: &'static str,
+}
+
+/// How many there are.
+const COUNT: usize = CONSTANTS.len();
+
+/// All of them, in the order of the array.
+const CONSTANTS: &[Constant] = &include!(concat!(env!("OUT_DIR"), "/tunable.rs"));
+
+unsafe extern "C" {
+    /// What the law has.
+    safe static tg_tunable: [AtomicI64; COUNT];
+    /// What it has without the feature.
+    safe static tg_tunable_in_use: [i64; COUNT];
+}
+
+/// All of them.
+pub fn constants() -> &'static [Constant] {
+    CONSTANTS
+}
+
+impl Constant {
+    /// Its value without the feature.
+    pub fn in_use(&self) -> i64 {
+        tg_tunable_in_use[self.place()]
+    }
+
+    /// Gives it another value; arrays of so many elements have room for twice that of without the feature.
+    pub fn set(&self, value: i64) {
+        tg_tunable[self.place()].store(value, Relaxed);
+    }
+
+    fn place(&self) -> usize {
+        let place = CONSTANTS.iter().position(|constant| constant == self);
+        place.expect("one of all of them")
+    }
+}
