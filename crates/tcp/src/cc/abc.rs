@@ -65,9 +65,9 @@ impl Abc {
         let other = self.other.map_or(u32::MAX, |other| other.cwnd);
         w.cwnd = ((self.window >> Q16) as u32).min(other).min(w.clamp);
         let srtt = f.srtt.unwrap_or_default().as_micros() as u64;
-        if srtt > 0 {
-            let bytes = PACING_GAIN * u64::from(w.cwnd) * u64::from(f.mss);
-            w.pacing_rate = Some((bytes * 1_000_000 / srtt).max(1));
+        let bytes = PACING_GAIN * u64::from(w.cwnd) * u64::from(f.mss);
+        if let Some(rate) = (bytes * 1_000_000).checked_div(srtt) {
+            w.pacing_rate = Some(rate.max(1));
         }
     }
 
