@@ -5,10 +5,10 @@ use crate::means::{least, mean};
 use crate::workloads::{bulk, download};
 use std::sync::Arc;
 use tidegate_report::jain;
-use tidegate_study::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{
     Direction, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, RunResult, Workload,
 };
+use tidegate_study::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 
 /// The paper's link.
 const MBPS: f64 = 24.0;

@@ -2,11 +2,11 @@
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
-use tidegate_study::{Case, Extent};
 use tidegate_scenario::{
     AbcFeedback, CellKind, GenerateSpec, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec,
     Run, Scenario, SproutSpec, Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Extent};
 
 /// The eight recordings of the authors' script (`run-exp.sh`), as Mahimahi calls them.
 const RECORDINGS: [&str; 8] = [

@@ -15,8 +15,8 @@ use crate::workloads::{bulk, download};
 use anyhow::Result;
 use std::path::Path as FilePath;
 use std::sync::Arc;
-use tidegate_study::{Case, Sample};
 use tidegate_scenario::{CellKind, Direction, LinkResult, RunResult, Udp, Workload};
+use tidegate_study::{Case, Sample};
 
 /// Of the recordings every so many, from the first or from the second on.
 const STRIDE: usize = 6;

@@ -5,9 +5,9 @@ use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tidegate_study::{Case, Results};
 use tidegate_reproductions::judge::{Better, Judge, Measure};
 use tidegate_sim::{Options, in_order};
+use tidegate_study::{Case, Results};
 
 /// Differences of this part of a number are taken for chance.
 const CHANCE: f64 = 0.02;

@@ -119,7 +119,10 @@ fn the_bucket_holds_five() {
         router.accelerates(1.0);
     }
     let row = (0..100).take_while(|_| router.accelerates(0.0)).count();
-    assert_eq!(row, 3, "the last has spent one, and more than one is needed");
+    assert_eq!(
+        row, 3,
+        "the last has spent one, and more than one is needed"
+    );
 }
 
 /// A brake is CE; what is not ECN-capable is left alone, and what brakes already goes on doing so.
