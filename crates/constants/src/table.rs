@@ -1,37 +1,64 @@
 //! What a sweep shows, for terminals and for documents.
 
-use crate::sweep::{Swept, Verdict};
+use crate::sweep::{Swept, Value, Verdict};
 use crate::variable::Variable;
 use std::fmt::Write;
 
-/// A table for each constant and judge, in Markdown.
+/// A table for each judge, in Markdown: what it measures with the values in use, and by how much each other value of
+/// each constant changes that.
 pub fn table(swept: &[Swept]) -> String {
+    let mut judges: Vec<&str> = swept.iter().map(|one| one.judge).collect();
+    judges.sort_unstable();
+    judges.dedup();
     let mut text = String::new();
-    for one in swept {
-        let heads = one.measures.join(" | ");
-        let rule = "--- | ".repeat(one.measures.len());
-        writeln!(text, "{} ({}): {}", one.constant, one.place, one.says).expect("text");
-        writeln!(
-            text,
-            "\n| {} | {heads} | beside the value in use |",
-            one.judge
-        )
-        .expect("text");
-        writeln!(text, "| --- | {rule}--- |").expect("text");
-        for value in &one.values {
-            let numbers: Vec<String> = value.measured.iter().map(|&number| short(number)).collect();
-            let numbers = numbers.join(" | ");
-            writeln!(
-                text,
-                "| {} | {numbers} | {} |",
-                value.value,
-                value.verdict.words()
-            )
-            .expect("text");
+    for judge in judges {
+        let rows: Vec<&Swept> = swept.iter().filter(|one| one.judge == judge).collect();
+        let measures = &rows[0].measures;
+        let rule = "--- | ".repeat(measures.len());
+        writeln!(text, "| {judge} | value | {} | |", measures.join(" | ")).expect("text");
+        writeln!(text, "| --- | --- | {rule}--- |").expect("text");
+        let in_use = &rows[0].values[0].measured;
+        writeln!(text, "| as it is | | {} | |", joined(in_use, short)).expect("text");
+        for one in rows {
+            for value in &one.values[1..] {
+                writeln!(text, "{}", row(one, value)).expect("text");
+            }
         }
         text.push('\n');
     }
     text
+}
+
+/// What a value changes.
+fn row(one: &Swept, value: &Value) -> String {
+    let before = &one.values[0].measured;
+    let changes: Vec<f64> = before
+        .iter()
+        .zip(&value.measured)
+        .map(|(before, after)| (after - before) / before.abs().max(f64::MIN_POSITIVE))
+        .collect();
+    format!(
+        "| `{}` | {} → {} | {} | {} |",
+        one.constant.trim_start_matches("TG_"),
+        one.in_use,
+        value.value,
+        joined(&changes, percent),
+        value.verdict.words()
+    )
+}
+
+fn joined(numbers: &[f64], form: impl Fn(f64) -> String) -> String {
+    let each: Vec<String> = numbers.iter().map(|&number| form(number)).collect();
+    each.join(" | ")
+}
+
+/// With its sign; nothing for less than a tenth.
+fn percent(change: f64) -> String {
+    match change * 100.0 {
+        small if small.abs() < 0.1 => String::new(),
+        large if large.abs() >= 10.0 => format!("{large:+.0} %"),
+        change => format!("{change:+.1} %"),
+    }
 }
 
 /// Three digits that mean something.

@@ -107,8 +107,8 @@ fn a_downlink_that_cannot_be_is_refused() {
             "abc_threshold_ms, expected 0 to 60000",
         ),
         (
-            "rate = { constant_mbps = 20 }\nqueue = { policy = 'abc' }\ncell = { users = 2 }",
-            "ABC's router knows the link's rate",
+            "rate = { constant_mbps = 20 }\nqueue = { policy = 'abc' }\ncell = { users = 2, load_mbps = 4 }",
+            "ABC's router knows the link's rate: no other users, or another policy",
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { dualpi2_coupling = 0 }",
