@@ -40,7 +40,8 @@ struct tg_arrival {
 	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
 	tg_u32 beside_us;  /* queueing delay that a flow of another record saw just before; 0: none */
 	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor, that of its delay or RTTmin, */
-	tg_u32 bared_us;   /* and how much more of the queue that of its delay shows since */
+	tg_u32 bared_us;   /* by how much that of its delay, */
+	tg_u32 nearer_us;  /* and RTTmin */
 };
 
 #endif

@@ -156,8 +156,10 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 
 	if (!f->rtt_min_us)
 		f->rtt_min_us = a->sample_us;
-	if (a->sample_us < f->rtt_min_us)
-		tg_flow_lower_rtt_min(f, f->rtt_min_us - a->sample_us, a);
+	if (a->sample_us < f->rtt_min_us) {
+		a->nearer_us = f->rtt_min_us - a->sample_us;
+		tg_flow_lower_rtt_min(f, a->nearer_us, a);
+	}
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
 	drift_us = tg_flow_drift_us(f, a->now_us);
 	if (a->queue_us == TG_DELAY_UNKNOWN || a->queue_us <= bound_us)
@@ -186,6 +188,7 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_DELAY_UNKNOWN;
 	a->fresh = 1;
 	a->bound = !a->stamped;
+	a->nearer_us = 0;
 	a->fell_us = a->bared_us = f->delay.fell_us;
 	if (a->queue_us != TG_DELAY_UNKNOWN)
 		return;

@@ -172,7 +172,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 			       : 0;
 	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;
-	a->fell_us = a->bared_us = 0;
+	a->fell_us = a->bared_us = a->nearer_us = 0;
 	a->lag_us = 0;
 	if (a->sample_us)
 		tg_upload_sample(u, path, a);

@@ -94,7 +94,7 @@ TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 le
 	a->one_way_us = s->echo.rtt_us;
 	a->tick_us = 1;
 	a->lag_us = fresh ? s->echo.floor_us : 0;
-	a->fell_us = a->bared_us = fresh ? s->echo.fell_us : 0;
+	a->fell_us = a->bared_us = a->nearer_us = fresh ? s->echo.fell_us : 0;
 	a->beside_us = 0;
 }
 

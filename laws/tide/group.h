@@ -99,6 +99,8 @@ struct tg_sharing {
 	tg_u32 heard;	  /* which of its speaker's moments is beside the packet, or TG_MOMENTS */
 	tg_u32 turn;	  /* place to compare with in turn */
 	tg_s32 seen_us;	  /* by how much more of a queue it sees than when it began */
+	tg_u32 bared_us;  /* what the floor of its delay has fallen by, and RTTmin has not, */
+	tg_u32 nearer_us; /* and the opposite */
 	tg_u32 found;	  /* place whose queue was found to be the flow's as well, or TG_GROUPS */
 	struct tg_look looks[TG_GROUPS];
 };
@@ -391,13 +393,27 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 		tg_group_enter(i, share, s, own, s->place, a);
 }
 
+/* What both the delay's floor and RTTmin fall by was a queue that they hid, and is seen from now on. A peer's clock that is
+ * set, or swings, moves its floor alone. */
+TG_INLINE void tg_group_bare(struct tg_sharing *s, const struct tg_arrival *a)
+{
+	tg_u32 bared_us;
+
+	s->bared_us += a->bared_us;
+	s->nearer_us += a->nearer_us;
+	bared_us = tg_min(s->bared_us, s->nearer_us);
+	s->bared_us -= bared_us;
+	s->nearer_us -= bared_us;
+	s->seen_us += (tg_s32)bared_us;
+}
+
 /* Converts an arrival to the group's view: a queue that the flow's floor hides is no part of its lag. The floor hides
  * that much less when it has fallen. */
 TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 {
 	tg_s32 by;
 
-	s->seen_us += (tg_s32)a->bared_us;
+	tg_group_bare(s, a);
 	if (s->offset_us > 0) {
 		by = (tg_s32)tg_min(a->fell_us, (tg_u32)s->offset_us);
 		tg_group_lower_offset(s, (tg_u32)by);

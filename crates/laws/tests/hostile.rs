@@ -29,7 +29,6 @@ fn honest(o: &Outcome) -> f64 {
 fn assert_swings_take_little(swings_ms: &[u64], periods_ms: &[u64]) {
     let fair = beside(Source::bulk(2));
     let mut taken = Vec::new();
-    let mut delays_ms = Vec::new();
     for &by_ms in swings_ms {
         for &period_ms in periods_ms {
             let lie = Some(Lie::Swings(ms(by_ms), ms(period_ms)));
@@ -39,8 +38,7 @@ fn assert_swings_take_little(swings_ms: &[u64], periods_ms: &[u64]) {
             });
             let kept = honest(&lying) / honest(&fair);
             let delay_ms = lying.mean_delay_ms;
-            delays_ms.push(delay_ms);
-            if kept < 0.8 || lying.utilisation < 0.95 || delay_ms > 200.0 {
+            if kept < 0.8 || lying.utilisation < 0.95 || delay_ms > 130.0 {
                 let case =
                     format!("{by_ms} ms every {period_ms} ms: {kept:.2} kept, {delay_ms:.0} ms");
                 taken.push(format!("{case}, {:?}", lying.bytes));
@@ -48,8 +46,6 @@ fn assert_swings_take_little(swings_ms: &[u64], periods_ms: &[u64]) {
         }
     }
     assert!(taken.is_empty(), "{taken:#?}");
-    let mean_ms = delays_ms.iter().sum::<f64>() / delays_ms.len() as f64;
-    assert!(mean_ms <= 100.0, "{delays_ms:.0?}");
 }
 
 #[test]
