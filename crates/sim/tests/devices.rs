@@ -104,16 +104,12 @@ fn four_devices_have_a_quarter_each_whatever_they_run() {
 /// On cells the queue is longer: no window is less than two segments, so sixteen flows have more than a small quarter.
 #[test]
 fn on_cells_they_have_about_a_quarter_each() {
-    let mut jains = Vec::new();
     for seed in 1..=6 {
         let rate = format!("generate = {{ kind = 'lte', seed = {seed}, mean_mbps = 40 }}");
         let [by_device, by_flow] = compare("down", &rate, 60);
-        assert!(by_device.jain >= 0.9 && by_flow.jain < 0.5);
+        assert!(by_device.jain >= 0.95 && by_flow.jain < 0.5);
         assert!(by_device.used >= 0.95);
-        jains.push(by_device.jain);
     }
-    let mean = jains.iter().sum::<f64>() / jains.len() as f64;
-    assert!(mean >= 0.95, "{jains:?}");
 }
 
 /// What a device leaves the others have, in equal parts, from the next second on.
