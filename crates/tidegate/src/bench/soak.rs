@@ -74,8 +74,8 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
         let serving = scope.spawn(|| serve(&listeners, &tally, &served));
         let clients = (0..CLIENTS).map(|seed| {
             let (tally, over, listeners) = (&tally, &over, &listeners);
-            let home = homes[(seed / 2 % 2) as usize];
-            scope.spawn(move || be_client(seed, home, listeners, tally, over))
+            let ends = [homes[(seed / 2 % 2) as usize], hosts.server()];
+            scope.spawn(move || be_client(seed, ends, listeners, tally, over))
         });
         let clients: Vec<_> = clients.collect();
         let watched = watch(period, stop, &mut agent, &mut life, &tally);
@@ -273,12 +273,13 @@ impl Soaked {
     }
 
     fn check(&self) -> Result<()> {
-        if let Some(first) = self.tally.first_failure() {
-            anyhow::bail!(
-                "{} connections went wrong, the first: {first}",
-                self.tally.bad()
-            );
-        }
+        let failures = self.tally.failures();
+        ensure!(
+            failures.is_empty(),
+            "{} connections went wrong, the first of them:\n{}",
+            self.tally.bad(),
+            failures.join("\n")
+        );
         let unanswered = self.events.unanswered;
         ensure!(
             unanswered == 0,

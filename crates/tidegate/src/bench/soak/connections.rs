@@ -9,14 +9,19 @@ use rand_pcg::Pcg64Mcg;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 
-/// No call may block for longer: the connection is stuck.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
+/// No call may block for longer: the connection is stuck. TCP's tries are at most 120 s apart (Linux's TCP_RTO_MAX), so who waits
+/// for less may be waiting for no more than the next try of a peer that has lost some, behind a sleep above all.
+pub const TIMEOUT: Duration = Duration::from_secs(130);
+
+/// So many of the connections that went wrong are told of.
+const TOLD: usize = 8;
 
 /// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
 const SMALLEST: f64 = 100.0;
@@ -59,7 +64,7 @@ pub struct Tally {
     pub words: AtomicU64,
     /// Those that stood at the end, and answered.
     pub stayed: AtomicU64,
-    first: Mutex<Option<String>>,
+    failures: Mutex<Vec<String>>,
 }
 
 impl Tally {
@@ -70,8 +75,8 @@ impl Tally {
     }
 
     /// What the first of those met.
-    pub fn first_failure(&self) -> Option<String> {
-        self.first
+    pub fn failures(&self) -> Vec<String> {
+        self.failures
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -89,8 +94,10 @@ impl Tally {
             None => &self.damaged,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert_with(|| format!("{error:#}"));
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() < TOLD {
+            failures.push(format!("{error:#}"));
+        }
     }
 }
 
@@ -158,10 +165,10 @@ impl Order {
     }
 }
 
-/// One connection after another from `host`, until it is over.
+/// One connection after another from `host` to `server`, until it is over.
 pub fn be_client(
     seed: u64,
-    host: &Namespace,
+    [host, server]: [&Namespace; 2],
     to: &Listeners,
     tally: &Tally,
     over: &AtomicBool,
@@ -174,7 +181,7 @@ pub fn be_client(
         }
         let order = Order::random(&mut random);
         let pauses = random.random_ratio(1, PAUSES);
-        match order_from(to.address(turn)?, order, pauses) {
+        match order_from(to.address(turn)?, order, pauses, server) {
             Ok(()) => {
                 tally.done.fetch_add(1, Ordering::Relaxed);
                 tally
@@ -188,11 +195,37 @@ pub fn be_client(
     Ok(())
 }
 
-fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
-    let mut stream = TcpStream::connect_timeout(&to, TIMEOUT).context("cannot connect")?;
+fn order_from(to: SocketAddr, order: Order, pauses: bool, server: &Namespace) -> Result<()> {
+    let stream = TcpStream::connect_timeout(&to, TIMEOUT).context("cannot connect")?;
     prepare(&stream)?;
+    take(&stream, order, pauses).or_else(|error| {
+        // While it is open: what either end waits for.
+        let port = stream.local_addr()?.port();
+        let ends = [sockets(port), server.run(|| sockets(port))]
+            .map(|end| end.unwrap_or_else(|e| e.to_string()));
+        Err(error.context(format!(
+            "the client has {:?}, the server {:?}",
+            ends[0], ends[1]
+        )))
+    })
+}
+
+/// What the kernel says of TCP's state on that port, which a router in between may have kept: windows, timers, tries.
+fn sockets(port: u16) -> Result<String> {
+    let filter = format!("sport = :{port} or dport = :{port}");
+    let ss = Command::new("ss")
+        .args(["-H", "-tino", "state", "all", &filter])
+        .output();
+    let ss = ss.context("run ss, of iproute2")?;
+    Ok(String::from_utf8_lossy(&ss.stdout)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" "))
+}
+
+fn take(mut stream: &TcpStream, order: Order, pauses: bool) -> Result<()> {
     if pauses {
-        setsockopt(&stream, sockopt::RcvBuf, &SMALL_BUFFER)?;
+        setsockopt(stream, sockopt::RcvBuf, &SMALL_BUFFER)?;
     }
     stream
         .write_all(&order.to_bytes())
@@ -201,7 +234,7 @@ fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
         thread::sleep(PAUSE);
     }
     let [down, up] = order.patterns();
-    exchange(&stream, (up, order.up), (down, order.down)).context("the client")?;
+    exchange(stream, (up, order.up), (down, order.down)).context("the client")?;
     let mut last = Vec::new();
     stream
         .read_to_end(&mut last)

@@ -4,7 +4,6 @@
 //! A sleep is what a test can have of a suspend: the process stands still and nothing arrives. The kernel's clocks go on; what
 //! happens to a flow when they have not is for the tests of jumping clocks.
 
-use super::connections::TIMEOUT;
 use super::ip;
 use super::router::Inside;
 use crate::bench::agent_process::AgentProcess;
@@ -32,7 +31,7 @@ const SLEEP: Duration = Duration::from_secs(10);
 
 /// Between two sleeps: who is asleep when a peer sends again for the second time waits for longer than that patience, and no law
 /// has to do with it.
-const AWAKE: Duration = TIMEOUT;
+const AWAKE: Duration = Duration::from_secs(60);
 
 /// Until the agent has followed what has changed.
 const SETTLES: Duration = Duration::from_secs(2);
