@@ -30,6 +30,7 @@
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
 #define TG_CLOCK_ECHOES 128u /* arithmetic: the smallest of so many has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
 #define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US) /* arithmetic: a quarter of 2^32 us, where a clock of 1 us wraps */
+#define TG_CLOCK_SOUND 2u /* choice: a window as long as so many windows ended with a silence, and tells nothing */
 #define TG_CLOCK_WINDOWS 4u /* choice: what was learned over a minute says little about the hour after */
 #define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no quartz drifts more */
 
@@ -119,7 +120,7 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 		d->compared = 0;
 		d->skew_us = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
-		tg_u8 sound = width_us < 2 * TG_CLOCK_WINDOW_US &&
+		tg_u8 sound = width_us < TG_CLOCK_SOUND * TG_CLOCK_WINDOW_US &&
 			      d->echoes >= TG_CLOCK_ECHOES && d->tick_us <= TG_MS_US;
 
 		/* A queue on the way back that stands through one window but not the other

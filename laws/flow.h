@@ -19,6 +19,9 @@
 #include "window.h"
 
 #define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's: TCP's own first timeout (RFC 6298) */
+#define TG_FLOW_GAP_PART 2u	       /* arithmetic: a gap of this part of a sample is no more than the rest of it */
+#define TG_FLOW_USED_PART 2u	       /* choice: a sender that has used this part of its window was not silent */
+#define TG_FLOW_STEP_TICKS 2u	       /* clocks: so many ticks of the peer's clock are no step either: one of each of two delays */
 #define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times what is taken for a clock's (delay.h) */
 
 struct tg_flow {
@@ -74,8 +77,8 @@ TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u3
 {
 	tg_u64 gap_us = now_us - f->arrived_us;
 
-	return !f->rtt_us || gap_us <= f->rtt_us || gap_us <= sample_us / 2 ||
-	       f->unsampled >= f->wanted / 2;
+	return !f->rtt_us || gap_us <= f->rtt_us || gap_us <= sample_us / TG_FLOW_GAP_PART ||
+	       f->unsampled >= f->wanted / TG_FLOW_USED_PART;
 }
 
 /*
@@ -170,7 +173,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 	drift_us = tg_min(a->queue_us - bound_us, drift_us);
 	tg_delay_raise(&f->delay, drift_us);
 	a->queue_us -= drift_us;
-	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, 2 * f->delay.tick_us))
+	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, TG_FLOW_STEP_TICKS * f->delay.tick_us))
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 

@@ -45,6 +45,7 @@
 #define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late; swept */
 #define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave; swept */
 #define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way; swept */
+#define TG_HOLD_UNANSWERED 2u		   /* so many times what W allows between two echoes may leave while no data come; swept */
 #define TG_HOLD_LEAST_PART 8u		   /* of W: less excess counts as none; swept */
 #define TG_HOLD_LEAST_SEGMENTS 2u	   /* likewise: what one acknowledgement covers (RFC 9000 section 13.2.2) */
 #define TG_HOLD_SIGNAL_ROUNDS 2u	   /* between two signals: one until the sender knows, one until its answer shows */
@@ -161,12 +162,12 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	tg_departed_note(&h->departed, until, (tg_u32)now_us);
 }
 
-/* Twice what W allows in the time between two echoes: so much may leave if released packets bring no data. */
+/* What may leave in the time between two echoes if released packets bring no data. */
 TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h)
 {
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
 
-	return 2 * (tg_u64)h->steered.wanted * tg_min(h->steered.echo.every_us, rtt_us) / tg_max(rtt_us, 1);
+	return TG_HOLD_UNANSWERED * (tg_u64)h->steered.wanted * tg_min(h->steered.echo.every_us, rtt_us) / tg_max(rtt_us, 1);
 }
 
 /* How far what was made may leave, after an arrival of `len` bytes, or an echo. */

@@ -29,14 +29,26 @@
 #define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless its window doubles; swept */
 #define TG_CLOCKED_FALLS 2u		     /* that show that it paces itself; one may be a loss; swept */
 #define TG_CLOCKED_FALL_PART 6u		     /* of the window: BBR's drains take a quarter (gain 3/4); swept */
+#define TG_CLOCKED_FALL_LEAST_PART 2u	     /* a fall exceeds this part of an excess that counts as none, too; swept */
 #define TG_CLOCKED_GREW_PART 8u		     /* of the window in that time: what one that paces itself does not; swept */
+#define TG_CLOCKED_GREW_TIMES 2u	     /* a window so many times as large has grown by itself: slow start doubles it in a round trip (RFC 5681 section 3.1) */
 #define TG_CLOCKED_GROWTH 4u		     /* times what it should be, to be looked at again before its time; swept */
+#define TG_CLOCKED_MEET_PART 16u	     /* the remembered window follows a fall by this part of it, an echo, while nothing waits; swept, */
+#define TG_CLOCKED_FOLLOW_PART 8u	     /* and by this part afterwards; swept */
+#define TG_CLOCKED_ASK_PART 2u		     /* a question lets this part of what waits go; swept */
+#define TG_CLOCKED_MISSED_PART 2u	     /* arithmetic: an answer may lack this part of that: halfway between all of it and nothing */
 #define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least; swept */
 #define TG_CLOCKED_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile; swept */
 #define TG_CLOCKED_ANSWER_PART 8u	     /* of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
+#define TG_CLOCKED_BACKOFF_PART 2u	     /* a signal leaves this part of the window at least (RFC 5681 section 3.1) */
+#define TG_CLOCKED_FELL_SIXTEENTHS 9u	     /* an unasked fall below so many of the window is a silence; CUBIC's fall to 0.7 is none (RFC 9438 section 4.6); swept */
 #define TG_CLOCKED_DROP_EIGHTHS 3u	     /* of the window, or after a signal of half of it (RFC 5681): less is a pause; swept */
+#define TG_CLOCKED_ANSWER 1		     /* arithmetic: an answer counts one */
+#define TG_CLOCKED_SILENCE 1		     /* a question without an answer counts so much against the sender; swept, */
+#define TG_CLOCKED_IGNORED 2		     /* and a signal without one so much: every congestion control answers a signal (RFC 5681 section 3.1); swept */
 #define TG_CLOCKED_MOST 4		     /* what answers count at most; swept, */
 #define TG_CLOCKED_ENOUGH -3		     /* and what their lack must make to end it; swept */
+#define TG_CLOCKED_AGAIN_ROUNDS 2u	     /* round trips before each question: one until a change of what waits shows, and one to look */
 #define TG_CLOCKED_SURE 2u		     /* questions answered after which it is asked ever more seldom; swept */
 #define TG_CLOCKED_AGAIN_US (10 * TG_SECOND_US) /* between two questions then, at first; swept */
 #define TG_CLOCKED_AGAIN_MAX_US (160 * TG_SECOND_US) /* choice: doubled up to this */
@@ -81,7 +93,7 @@ struct tg_clocked {
 /* Whether a window of `w` has grown by itself. */
 TG_INLINE int tg_clocked_grew(const struct tg_clocked *c, tg_u32 w)
 {
-	return w / 2 >= c->began;
+	return w / TG_CLOCKED_GREW_TIMES >= c->began;
 }
 
 /* Whether anything of it may wait. */
@@ -159,23 +171,23 @@ TG_INLINE void tg_clocked_ask(struct tg_clocked *c, tg_u64 now_us, tg_u32 excess
 {
 	tg_u64 from_us = now_us + rtt_us;
 
-	c->let_go = excess / 2;
+	c->let_go = excess / TG_CLOCKED_ASK_PART;
 	tg_clocked_watch(c, TG_CLOCKED_ASKED, from_us, from_us + tg_max(rtt_us, TG_CLOCKED_LEAST_US));
 }
 
 TG_INLINE void tg_clocked_hear_answer(struct tg_clocked *c, tg_u64 now_us, tg_u32 round_us)
 {
 	tg_u32 mean = c->seen ? (tg_u32)(c->sum / c->seen) : c->before;
-	int answered = mean + c->let_go / 2 >= c->before;
+	int answered = mean + c->let_go / TG_CLOCKED_MISSED_PART >= c->before;
 
 	c->state = TG_CLOCKED_WATCHED;
 	c->asked += (tg_u32)answered;
-	tg_clocked_count(c, answered ? 1 : -1, now_us);
+	tg_clocked_count(c, answered ? TG_CLOCKED_ANSWER : -TG_CLOCKED_SILENCE, now_us);
 	if (c->state == TG_CLOCKED_LEFT)
 		return;
 	if (c->asked >= TG_CLOCKED_SURE)
 		c->again_us = tg_clocked_doubled(c->again_us, TG_CLOCKED_AGAIN_US, TG_CLOCKED_AGAIN_MAX_US);
-	c->next_us = now_us + tg_max(c->again_us, 2 * round_us);
+	c->next_us = now_us + tg_max(c->again_us, TG_CLOCKED_AGAIN_ROUNDS * round_us);
 }
 
 TG_INLINE int tg_clocked_fell(const struct tg_clocked *c)
@@ -187,10 +199,10 @@ TG_INLINE void tg_clocked_hear_signal(struct tg_clocked *c, tg_u64 now_us)
 {
 	tg_u32 mean = c->seen ? (tg_u32)(c->sum / c->seen) : c->before;
 	int lasts = c->falling && mean <= c->most - c->most / TG_CLOCKED_ANSWER_PART;
-	int answered = lasts && c->least >= c->most / 16 * TG_CLOCKED_DROP_EIGHTHS;
+	int answered = lasts && c->least >= c->most / TG_CLOCKED_BACKOFF_PART / 8 * TG_CLOCKED_DROP_EIGHTHS;
 
 	c->state = TG_CLOCKED_WATCHED;
-	tg_clocked_count(c, answered ? 1 : -2, now_us);
+	tg_clocked_count(c, answered ? TG_CLOCKED_ANSWER : -TG_CLOCKED_IGNORED, now_us);
 }
 
 /* The window is `w` while it is watched what it becomes. */
@@ -225,7 +237,7 @@ TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 /* Notes a fall of the window while nothing waits. A sender that paces itself sends less now and then. */
 TG_INLINE void tg_clocked_note_fall(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least)
 {
-	if (w + c->before / TG_CLOCKED_FALL_PART + least / 2 < c->before) {
+	if (w + c->before / TG_CLOCKED_FALL_PART + least / TG_CLOCKED_FALL_LEAST_PART < c->before) {
 		c->falls++;
 		c->began = w;
 		/* A window that returns to its old size has not grown. */
@@ -233,7 +245,7 @@ TG_INLINE void tg_clocked_note_fall(struct tg_clocked *c, tg_u64 now_us, tg_u32 
 		c->before = w;
 		c->from_us = now_us;
 	}
-	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 16);
+	c->before = w > c->before ? w : tg_approach(c->before, w, 1, TG_CLOCKED_MEET_PART);
 }
 
 /* Whether a window of `w` is many times what it should be at `most`. */
@@ -291,16 +303,18 @@ TG_INLINE void tg_clocked_reconsider(struct tg_clocked *c, tg_u64 now_us, tg_u32
 TG_INLINE void tg_clocked_notice(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least,
 				 tg_u32 rtt_us)
 {
-	if (w < c->before / 16 * 9) {
-		tg_clocked_count(c, w < c->before / 8 * TG_CLOCKED_DROP_EIGHTHS ? -2 : -1, now_us);
+	if (w < c->before / 16 * TG_CLOCKED_FELL_SIXTEENTHS) {
+		int dropped = w < c->before / 8 * TG_CLOCKED_DROP_EIGHTHS;
+
+		tg_clocked_count(c, dropped ? -TG_CLOCKED_IGNORED : -TG_CLOCKED_SILENCE, now_us);
 		c->before = w;
 	}
-	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 8);
+	c->before = w > c->before ? w : tg_approach(c->before, w, 1, TG_CLOCKED_FOLLOW_PART);
 	if (excess < least)
 		c->began = w;
-	/* When packets begin to wait, no question comes for two round trips. */
+	/* When packets begin to wait, no question comes at once. */
 	if (excess < least && c->asked < TG_CLOCKED_SURE)
-		c->next_us = now_us + 2 * rtt_us;
+		c->next_us = now_us + TG_CLOCKED_AGAIN_ROUNDS * rtt_us;
 	else if (excess >= least && now_us >= c->next_us && c->state == TG_CLOCKED_WATCHED)
 		tg_clocked_ask(c, now_us, excess, rtt_us);
 }

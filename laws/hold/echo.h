@@ -8,6 +8,8 @@
 
 #include "../base.h"
 
+#define TG_ECHO_LATE 2u /* an echo is late if none has come back for so many of their intervals; swept */
+
 struct tg_echo {
 	tg_u64 heard_us; /* when the last one came back; 0: none yet */
 	tg_u32 every_us; /* how long the one before was ago */
@@ -42,9 +44,9 @@ TG_INLINE tg_u32 tg_echo_rtt_us(const struct tg_echo *e, tg_u64 now_us)
 {
 	tg_u64 late_us = now_us - e->heard_us;
 
-	if (!e->rtt_us || late_us < 2 * e->every_us)
+	if (!e->rtt_us || late_us < TG_ECHO_LATE * e->every_us)
 		return e->rtt_us;
-	late_us -= 2 * e->every_us;
+	late_us -= TG_ECHO_LATE * e->every_us;
 	return e->rtt_us + (late_us < TG_SECOND_US ? (tg_u32)late_us : TG_SECOND_US);
 }
 

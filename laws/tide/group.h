@@ -19,10 +19,14 @@
 #define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want; swept, */
 #define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer: slow proofs need them; swept, */
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: and a group of which nothing comes */
+#define TG_GROUP_IDLE_ALONE_US TG_SECOND_US  /* choice: and a flow alone of which nothing comes */
+#define TG_GROUP_SILENT_US TG_SECOND_US	     /* choice: a speaker is alone in its group if nobody has followed for so long after its turn */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less; swept */
 #define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too: four proofs; swept, */
 #define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most; swept, */
 #define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
+#define TG_GROUP_CROWD_US TG_SECOND_US /* after so long a part of what others have found is forgotten; swept, */
+#define TG_GROUP_CROWD_SHIFT 1	     /* namely this part; swept */
 #define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
 #define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink; swept, */
 #define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted; swept */
@@ -289,7 +293,7 @@ TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 		return 1;
 	if (g->shared)
 		return now_us > g->seen_us + TG_GROUP_IDLE_US;
-	return now_us > g->until_us || now_us > g->seen_us + TG_SECOND_US;
+	return now_us > g->until_us || now_us > g->seen_us + TG_GROUP_IDLE_ALONE_US;
 }
 
 /* A flow alone takes a place, if there is one, so that others can compare with it. */
@@ -383,7 +387,7 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 	if (s->name != g->name)
 		tg_group_lose(share, s, own);
 	/* Nobody else of its group has shown anything for long. */
-	if (s->joined && g->flow == s->flow && a->now_us > g->turn_us + TG_SECOND_US)
+	if (s->joined && g->flow == s->flow && a->now_us > g->turn_us + TG_GROUP_SILENT_US)
 		tg_group_forget_offset(share, s);
 	if (!s->name || (!s->joined && own->state == TG_TIDE_STARTING))
 		return;

@@ -15,6 +15,7 @@
 #define TG_TIDE_Q 24			   /* arithmetic: rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
 #define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
+#define TG_TIDE_SEGMENT_PART 2u		   /* choice: a segment is taken to need this part of a lag at most */
 #define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* buckets: the queue did in this one, whose end makes 0 of it */
 #define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* a trial on Starlink's changing paths; swept */
 #define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many bytes waiting a lost one is worth; swept */
@@ -125,12 +126,13 @@ TG_INLINE tg_s64 tg_tide_part(tg_s64 nonnegative, tg_u32 shift)
 	return (tg_s64)((tg_u64)nonnegative >> shift);
 }
 
-/* How long the forecast takes over one segment, at most half a lag. */
+/* How long the forecast takes over one segment. */
 TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 {
 	tg_u64 segment_us = t->m > 0 ? ((tg_u64)t->mss << TG_TIDE_Q) / (tg_u64)t->m : 0;
+	tg_u32 most_us = t->h_us / TG_TIDE_SEGMENT_PART;
 
-	return segment_us < t->h_us / 2 ? (tg_u32)segment_us : t->h_us / 2;
+	return segment_us < most_us ? (tg_u32)segment_us : most_us;
 }
 
 /* Below this delay the queue counts as empty: that of a segment still being sent is not one. */

@@ -8,6 +8,7 @@
 #define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
 #define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
 #define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag that is tried; swept */
+#define TG_TIDE_RECHECK_EMPTY 2u  /* arithmetic: the lag and RTTmin may each contain an empty queue */
 #define TG_TIDE_FALL_US (8 * TG_MS_US) /* a scheduler's bursts of 4 ms move a floor by less; swept */
 #define TG_TIDE_FALL_PART 8u	 /* of the lag; swept */
 #define TG_TIDE_RECHECK_PART 16u /* choice: of the time, one part at most goes into rechecks after falls */
@@ -47,7 +48,7 @@ TG_INLINE tg_u32 tg_tide_tried_us(const struct tg_tide *t)
 TG_INLINE void tg_tide_recheck_raised(struct tg_tide *t, const struct tg_share *s,
 				      const struct tg_arrival *a)
 {
-	if (s->h_us <= a->rtt_min_us + 2 * tg_tide_empty_us(t)) {
+	if (s->h_us <= a->rtt_min_us + TG_TIDE_RECHECK_EMPTY * tg_tide_empty_us(t)) {
 		t->recheck_us = 0;
 		return;
 	}

@@ -13,9 +13,12 @@
 #define TG_GROUP_APART_PART 2u	 /* of a round trip lies between two comparisons: a window shows after a whole one; swept */
 #define TG_GROUP_LOOKS 64u	 /* a round trip at most: the packet's work */
 #define TG_GROUP_TICKS 4u	 /* of the peer's clock a movement has at least: likewise one at either end of two delays */
+#define TG_GROUP_SENDING 2u	 /* a segment that is being sent blurs either end of a movement: of so many it is at least, and packets beside each other are no further apart */
+#define TG_GROUP_ROUND_MOVES 4u	 /* arithmetic: a queue moves by no more than the time between two packets; that is a quarter of a movement at most, as SHARING_ALIKE allows */
 #define TG_GROUP_NOISE_PART 16u	 /* of a difference, a look: as a flow's own lag follows; swept */
 #define TG_GROUP_BIAS_SHIFT 3	 /* likewise of what one flow sees more; swept */
 #define TG_GROUP_LIKELY 2	 /* part of a proof that is one where many share the queue; swept */
+#define TG_GROUP_BESIDE_ROUNDS 2u /* what another party saw counts for so many round trips; swept */
 
 /* Finds what `flow`, or else another member of `g`, saw when a packet met the queue at `met_us`: `s->heard` is its
  * index, or TG_MOMENTS. For uploads that becomes known at different times. */
@@ -55,11 +58,11 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
 	tg_s32 bias_us = more - s->seen_us;
 	tg_u32 met_us = a->met_us;
-	tg_u32 least_us = tg_max(TG_GROUP_TICKS * a->tick_us, 2 * tg_tide_segment_us(t));
+	tg_u32 least_us = tg_max(TG_GROUP_TICKS * a->tick_us, TG_GROUP_SENDING * tg_tide_segment_us(t));
 
 	/* A queue moves by no more than the time in between. */
 	if (a->rounds)
-		least_us = tg_max(least_us, 4 * tg_magnitude((tg_s32)(met_us - m->us)));
+		least_us = tg_max(least_us, TG_GROUP_ROUND_MOVES * tg_magnitude((tg_s32)(met_us - m->us)));
 
 	if (l->name != g->name)
 		*l = (struct tg_look){ .name = g->name };
@@ -83,7 +86,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	/* A flow that sees less queue may have a floor that hides it. */
 	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
 	    tg_look_another(l, m, a->queue_us))
-		tg_look_count(l, -1, member);
+		tg_look_count(l, -TG_SHARING_ANOTHER, member);
 	TG_FORGET();
 	tg_look_moved(l, m, a->one_way_us, least_us, met_us, member);
 	TG_FORGET();
@@ -123,9 +126,9 @@ TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s,
 /* Another flow has found that its delays move with those that are shown in `g`, or do not. */
 TG_INLINE void tg_group_agree(struct tg_group *g, tg_s32 by, tg_u32 now_us)
 {
-	if (now_us - g->crowd_us > TG_SECOND_US) {
+	if (now_us - g->crowd_us > TG_GROUP_CROWD_US) {
 		g->crowd_us = now_us;
-		g->crowd = tg_towards(g->crowd, 0, 1);
+		g->crowd = tg_towards(g->crowd, 0, TG_GROUP_CROWD_SHIFT);
 	}
 	g->crowd += by;
 	if (g->crowd > TG_GROUP_CROWD_MAX)
@@ -190,7 +193,8 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 			       struct tg_sharing *s, const struct tg_tide *t,
 			       const struct tg_arrival *a)
 {
-	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / TG_GROUP_BESIDE_PART), 2 * tg_tide_segment_us(t));
+	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / TG_GROUP_BESIDE_PART),
+				  TG_GROUP_SENDING * tg_tide_segment_us(t));
 	tg_u32 apart_us = tg_max(share->h_us / TG_GROUP_APART_PART, TG_GROUP_APART_US);
 
 	if (a->rounds)
@@ -259,12 +263,13 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	}
 }
 
-/* What a party that does not steer by this record saw within the last two round trips. */
+/* What a party that does not steer by this record saw of late. */
 TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *s, const struct tg_tide *t,
 			       struct tg_arrival *a)
 {
 	tg_u32 party = tg_group_has(i, s) ? s->name | 1u << 31 : s->flow;
 	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_u32 since_us;
 
 	if (i->party != party) {
 		i->other_us = i->party_us;
@@ -274,7 +279,8 @@ TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *
 	i->party_us = now_us;
 	i->party_queue_us = a->queue_us;
 	i->party_rounds = (tg_u32)!a->stamped | a->rounds;
-	a->beside_us = now_us - i->other_us < 2 * (t->h_us + a->queue_us) ? i->other_queue_us : 0;
+	since_us = now_us - i->other_us;
+	a->beside_us = since_us < TG_GROUP_BESIDE_ROUNDS * (t->h_us + a->queue_us) ? i->other_queue_us : 0;
 }
 
 /* Shows what the flow saw, if it is its turn. */

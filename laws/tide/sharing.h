@@ -26,6 +26,9 @@
 #define TG_SHARING_ROSE 3	   /* what counts for a common queue, roughly as the logarithm of its odds; swept, */
 #define TG_SHARING_FELL 2	   /* less of both: any two queues that nothing enters fall alike; swept, */
 #define TG_SHARING_APART 2	   /* and against it; swept */
+#define TG_SHARING_ANOTHER 1	   /* another level counts so much against it; swept */
+#define TG_SHARING_LEVEL_MOVES 2u  /* two levels differ by more than so many movements; swept, */
+#define TG_SHARING_LEVEL_PART 2u   /* and by more than this part of the larger one; swept */
 #define TG_SHARING_PROOF 12	   /* four rises; swept */
 #define TG_SHARING_SURE 24	   /* two proofs; swept */
 #define TG_SHARING_LEAST (-10)	   /* what counts against it at most; swept */
@@ -131,10 +134,10 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
  * another queue, or another floor. */
 TG_INLINE int tg_look_another(const struct tg_look *l, const struct tg_moment *m, tg_u32 queue_us)
 {
-	tg_u32 least_us = tg_max(2 * TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us);
+	tg_u32 least_us = tg_max(TG_SHARING_LEVEL_MOVES * TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us);
 
 	return tg_magnitude((tg_s32)(queue_us - m->queue_us)) >
-	       tg_max(least_us, tg_max(queue_us, m->queue_us) / 2);
+	       tg_max(least_us, tg_max(queue_us, m->queue_us) / TG_SHARING_LEVEL_PART);
 }
 
 #endif

@@ -3,8 +3,8 @@
 use std::path::Path as FilePath;
 use std::sync::Arc;
 use tidegate_scenario::{
-    AbcFeedback, CellKind, GenerateSpec, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec,
-    Run, Scenario, SproutSpec, Workload, WorkloadKind,
+    AbcFeedback, CellKind, GenerateSpec, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run,
+    Scenario, SproutSpec, Workload, WorkloadKind,
 };
 use tidegate_study::{Case, Extent};
 
@@ -184,21 +184,10 @@ pub fn case(
 ) -> Case {
     let up = LinkSpec::new(RateSpec::ConstantMbps(BACK_MBPS), DELAY_MS);
     Case {
-        name: name.clone(),
-        scenario: Scenario {
-            name,
-            description: String::new(),
-            duration_s,
-            warmup_s,
-            seed: 1,
-            down,
-            up,
-            hops: Vec::new(),
-            hosts: Hosts::default(),
-            workloads,
-            runs: vec![run],
-        },
-        curves: Vec::new(),
         once: true,
+        ..Case::new(Scenario {
+            warmup_s,
+            ..Scenario::new(name, duration_s, [down, up], workloads, vec![run])
+        })
     }
 }

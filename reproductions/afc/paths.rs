@@ -219,12 +219,7 @@ impl Path {
 
     /// The case, with these curves over time.
     pub fn case_with(&self, curves: &[&'static str]) -> Case {
-        Case {
-            name: self.name(),
-            scenario: self.build(),
-            curves: curves.to_vec(),
-            once: false,
-        }
+        Case::new(self.build()).curves(curves)
     }
 
     /// What the application gets, in Mbit/s.
@@ -249,22 +244,17 @@ impl Path {
             direction: Direction::Down,
             reads,
         };
+        let down = link(
+            rate(&self.network, slot_s, self.position),
+            delay_s,
+            self.queue,
+        );
+        let up = link(RateSpec::ConstantMbps(15.0), delay_s, QUEUE);
+        let workloads = vec![Workload::new("reader", does)];
+        let run = run(self.buffer, self.flow_control);
         Scenario {
-            name: self.name(),
-            description: String::new(),
-            duration_s: DURATION_S,
-            warmup_s: 0.0,
-            seed: 1,
-            down: link(
-                rate(&self.network, slot_s, self.position),
-                delay_s,
-                self.queue,
-            ),
-            up: link(RateSpec::ConstantMbps(15.0), delay_s, QUEUE),
-            hops: Vec::new(),
             hosts: hosts(),
-            workloads: vec![Workload::new("reader", does)],
-            runs: vec![run(self.buffer, self.flow_control)],
+            ..Scenario::new(self.name(), DURATION_S, [down, up], workloads, vec![run])
         }
     }
 }

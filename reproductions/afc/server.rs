@@ -4,8 +4,8 @@
 use crate::pictures::lines;
 use std::sync::Arc;
 use tidegate_scenario::{
-    Direction, FlowControl, Hosts, Law, LinkSpec, RateSpec, ReadRate, Run, RunResult, Scenario,
-    Workload, WorkloadKind,
+    Direction, FlowControl, Law, LinkSpec, RateSpec, ReadRate, Run, RunResult, Scenario, Workload,
+    WorkloadKind,
 };
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
@@ -135,25 +135,12 @@ fn case(scheme: Scheme, kib: f64, connections: usize) -> Case {
     let name = format!("{connections} uploads, {kib} KiB each, {}", scheme.name());
     let mbps = LINK * connections as f64;
     let link = LinkSpec::new(RateSpec::ConstantMbps(mbps), DELAY_MS);
-    let scenario = Scenario {
-        name: name.clone(),
-        description: String::new(),
-        duration_s: DURATION_S,
+    let uploads = (0..connections).map(upload).collect();
+    let run = scheme.run((kib * 1024.0) as u64);
+    Case::new(Scenario {
         warmup_s: START_S,
-        seed: 1,
-        down: link.clone(),
-        up: link,
-        hops: Vec::new(),
-        hosts: Hosts::default(),
-        workloads: (0..connections).map(upload).collect(),
-        runs: vec![scheme.run((kib * 1024.0) as u64)],
-    };
-    Case {
-        name,
-        scenario,
-        curves: Vec::new(),
-        once: false,
-    }
+        ..Scenario::new(name, DURATION_S, [link.clone(), link], uploads, vec![run])
+    })
 }
 
 /// The `nth` upload, out of step with all others: multiples of irrational numbers are spread evenly.

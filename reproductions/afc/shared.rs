@@ -44,29 +44,19 @@ impl Dumbbell {
     pub fn case(self) -> Case {
         let flows = 1..=self.flows;
         let hops = flows.clone().flat_map(access_links).collect();
-        let scenario = Scenario {
-            name: self.name(),
-            description: String::new(),
-            duration_s: DURATION_S,
-            warmup_s: 0.0,
-            seed: 1,
-            down: link(rate(&NETWORK, RTT_S, 0.0), MIDDLE_S, QUEUE),
-            up: link(
-                RateSpec::ConstantMbps(ACCESS_MBPS),
-                MIDDLE_S + 2.0 * ACCESS_S,
-                QUEUE,
-            ),
+        let down = link(rate(&NETWORK, RTT_S, 0.0), MIDDLE_S, QUEUE);
+        let up = link(
+            RateSpec::ConstantMbps(ACCESS_MBPS),
+            MIDDLE_S + 2.0 * ACCESS_S,
+            QUEUE,
+        );
+        let workloads = flows.map(|n| self.workload(n)).collect();
+        let run = run(BUFFER / self.flows as u64, FlowControl::Classic);
+        Case::new(Scenario {
             hops,
             hosts: hosts(),
-            workloads: flows.map(|n| self.workload(n)).collect(),
-            runs: vec![run(BUFFER / self.flows as u64, FlowControl::Classic)],
-        };
-        Case {
-            name: self.name(),
-            scenario,
-            curves: Vec::new(),
-            once: false,
-        }
+            ..Scenario::new(self.name(), DURATION_S, [down, up], workloads, vec![run])
+        })
     }
 
     fn workload(self, n: usize) -> Workload {

@@ -17,14 +17,8 @@ fn case(path: &Path, control: &str) -> Case {
     let mut run = Run::new(control, Law::None);
     run.congestion_control = Some(control.into());
     let mut scenario = path.scenario(QueuePolicy::DropTail, run);
-    let name = format!("{}, {control}", path.name);
-    scenario.name.clone_from(&name);
-    Case {
-        name,
-        scenario,
-        curves: Vec::new(),
-        once: false,
-    }
+    scenario.name = format!("{}, {control}", path.name);
+    Case::new(scenario)
 }
 
 /// Mean use of the links, in percent, and the geometric mean of the mean queueing delays, in ms.

@@ -2,9 +2,7 @@
 
 use crate::workloads::download;
 use tidegate_link::Loss;
-use tidegate_scenario::{
-    Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Workload,
-};
+use tidegate_scenario::{Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Workload};
 use tidegate_study::Case;
 
 /// Bits of a packet.
@@ -83,22 +81,11 @@ impl Path {
         };
         let up = LinkSpec::new(RateSpec::ConstantMbps(self.mbps), self.rtt_ms / 2.0);
         Case {
-            name: name.clone(),
-            scenario: Scenario {
-                name,
-                description: String::new(),
-                duration_s,
-                warmup_s,
-                seed: 1,
-                down,
-                up,
-                hops: Vec::new(),
-                hosts: Hosts::default(),
-                workloads,
-                runs: vec![run],
-            },
-            curves: Vec::new(),
             once: self.loss == 0.0,
+            ..Case::new(Scenario {
+                warmup_s,
+                ..Scenario::new(name, duration_s, [down, up], workloads, vec![run])
+            })
         }
     }
 }

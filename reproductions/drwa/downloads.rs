@@ -2,6 +2,7 @@
 
 use super::carriers::{Carrier, LAMBDA, window};
 use crate::radio::{self, GOOD_DB};
+use crate::workloads::download;
 use tidegate_scenario::{
     Direction, Hop, Hosts, Law, LinkSpec, Loss, MiddleboxSpec, QueueSpec, RateSpec, Run, Scenario,
     Side, Workload, WorkloadKind,
@@ -50,41 +51,33 @@ pub const DRWA: Phone = Phone::Drwa(LAMBDA);
 #[derive(Clone, Debug)]
 pub struct Download {
     carrier: &'static Carrier,
-    name: String,
-    scenario: Scenario,
-    curves: Vec<&'static str>,
+    case: Case,
 }
 
 impl Download {
     /// From the near server, in good signal.
     pub fn new(carrier: &'static Carrier, phone: Phone) -> Self {
+        let name = format!("{}, {}", carrier.name, label(phone));
+        let down = LinkSpec {
+            queue: QueueSpec {
+                packets: Some(carrier.buffer),
+                ..QueueSpec::default()
+            },
+            arq: Some(radio::arq(carrier.harq_ms)),
+            ..LinkSpec::new(RateSpec::ConstantMbps(WIRED_MBPS), 0.0)
+        };
+        let up = LinkSpec::new(RateSpec::ConstantMbps(UPLINK_MBPS), 0.0);
+        let runs = vec![run(carrier, phone)];
+        let scenario = Scenario {
+            hosts: Hosts {
+                initial_window: Some(INITIAL_WINDOW),
+                ..Hosts::default()
+            },
+            ..Scenario::new(name, DURATION_S, [down, up], vec![download()], runs)
+        };
         let mut download = Self {
             carrier,
-            name: format!("{}, {}", carrier.name, label(phone)),
-            scenario: Scenario {
-                name: String::new(),
-                description: String::new(),
-                duration_s: DURATION_S,
-                warmup_s: 0.0,
-                seed: 1,
-                down: LinkSpec {
-                    queue: QueueSpec {
-                        packets: Some(carrier.buffer),
-                        ..QueueSpec::default()
-                    },
-                    arq: Some(radio::arq(carrier.harq_ms)),
-                    ..LinkSpec::new(RateSpec::ConstantMbps(WIRED_MBPS), 0.0)
-                },
-                up: LinkSpec::new(RateSpec::ConstantMbps(UPLINK_MBPS), 0.0),
-                hops: Vec::new(),
-                hosts: Hosts {
-                    initial_window: Some(INITIAL_WINDOW),
-                    ..Hosts::default()
-                },
-                workloads: vec![Workload::new("download", bulk())],
-                runs: vec![run(carrier, phone)],
-            },
-            curves: Vec::new(),
+            case: Case::new(scenario),
         };
         download.set_rtt(carrier.near_ms());
         download.set_signal(vec![[0.0, GOOD_DB]]);
@@ -109,13 +102,13 @@ impl Download {
 
     /// From a sender with that congestion control.
     pub fn sender(mut self, congestion_control: &str) -> Self {
-        self.scenario.hosts.congestion_control = congestion_control.into();
+        self.case.scenario.hosts.congestion_control = congestion_control.into();
         self.named(congestion_control)
     }
 
     /// For so many seconds.
     pub fn lasting(mut self, seconds: f64) -> Self {
-        self.scenario.duration_s = seconds;
+        self.case.scenario.duration_s = seconds;
         self.named(&format!("{seconds} s"))
     }
 
@@ -145,55 +138,48 @@ impl Download {
 
     /// Beside objects of those sizes, each fetched on a connection of its own.
     pub fn beside_objects(mut self, sizes: &[u64], pause_s: f64) -> Self {
-        self.scenario.workloads.push(objects(sizes, pause_s));
+        self.case.scenario.workloads.push(objects(sizes, pause_s));
         self.named("objects")
     }
 
     /// Objects instead of the download.
     pub fn objects_only(mut self, sizes: &[u64], pause_s: f64) -> Self {
-        self.scenario.workloads = vec![objects(sizes, pause_s)];
+        self.case.scenario.workloads = vec![objects(sizes, pause_s)];
         self.named("objects alone")
     }
 
     /// With these curves over time.
-    pub fn curves(mut self, quantities: &[&'static str]) -> Self {
-        self.curves = quantities.to_vec();
-        self
+    pub fn curves(self, quantities: &[&'static str]) -> Self {
+        let case = self.case.curves(quantities);
+        Self { case, ..self }
     }
 
     /// The case.
-    pub fn case(mut self) -> Case {
-        self.scenario.name.clone_from(&self.name);
-        Case {
-            name: self.name,
-            scenario: self.scenario,
-            curves: self.curves,
-            once: false,
-        }
+    pub fn case(self) -> Case {
+        self.case
     }
 
     /// The case's name.
     pub fn name(&self) -> String {
-        self.name.clone()
+        self.case.name.clone()
     }
 
-    fn named(mut self, what: &str) -> Self {
-        self.name.push_str(", ");
-        self.name.push_str(what);
-        self
+    fn named(self, what: &str) -> Self {
+        let case = self.case.named(what);
+        Self { case, ..self }
     }
 
     fn set_rtt(&mut self, ms: f64) {
-        self.scenario.down.delay_ms = ms / 2.0;
-        self.scenario.up.delay_ms = ms / 2.0;
+        self.case.scenario.down.delay_ms = ms / 2.0;
+        self.case.scenario.up.delay_ms = ms / 2.0;
     }
 
     fn set_signal(&mut self, points: Vec<[f64; 2]>) {
-        self.scenario.down.rate = radio::rate(self.carrier.peak_mbps(), points);
+        self.case.scenario.down.rate = radio::rate(self.carrier.peak_mbps(), points);
     }
 
     fn hop(&mut self, name: &str, link: LinkSpec) {
-        self.scenario.hops.push(Hop {
+        self.case.scenario.hops.push(Hop {
             name: name.into(),
             direction: Direction::Down,
             side: Side::Server,
@@ -234,14 +220,6 @@ fn run(carrier: &Carrier, phone: Phone) -> Run {
         lambda,
         limit,
         ..Run::new(label(phone), law)
-    }
-}
-
-fn bulk() -> WorkloadKind {
-    WorkloadKind::Bulk {
-        direction: Direction::Down,
-        bytes: None,
-        flows: 1,
     }
 }
 

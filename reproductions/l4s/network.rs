@@ -1,6 +1,6 @@
 //! Links with few parts: a bottleneck, a way back that never is one, and who sends.
 
-use tidegate_scenario::{Hop, Hosts, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Workload};
+use tidegate_scenario::{Hop, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Workload};
 use tidegate_study::{Case, Sample};
 
 /// Bytes of an IP packet that is full.
@@ -29,25 +29,13 @@ impl Network {
             queue,
             ..LinkSpec::new(RateSpec::ConstantMbps(self.mbps), delay_ms)
         };
-        let scenario = Scenario {
-            name: name.clone(),
-            description: String::new(),
-            duration_s,
+        let links = [link(self.queue), link(QueueSpec::default())];
+        let run = Run::new(name.clone(), tidegate_scenario::Law::None);
+        Case::new(Scenario {
             warmup_s: WARMUP_S.min(duration_s / 4.0),
-            seed: 1,
-            down: link(self.queue),
-            up: link(QueueSpec::default()),
             hops: self.hops,
-            hosts: Hosts::default(),
-            workloads,
-            runs: vec![Run::new(name.clone(), tidegate_scenario::Law::None)],
-        };
-        Case {
-            name,
-            scenario,
-            curves: Vec::new(),
-            once: false,
-        }
+            ..Scenario::new(name, duration_s, links, workloads, vec![run])
+        })
     }
 }
 

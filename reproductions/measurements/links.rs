@@ -4,8 +4,8 @@ use crate::workloads::download;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_scenario::{
-    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, Loss, QueuePolicy, QueueSpec, RateSpec,
-    Run, Scenario, SchedulerKind,
+    CellKind, CellSpec, GenerateSpec, Law, LinkSpec, Loss, QueuePolicy, QueueSpec, RateSpec, Run,
+    Scenario, SchedulerKind,
 };
 use tidegate_study::Case;
 
@@ -151,25 +151,10 @@ impl Known {
 
     /// With those curves and numbers kept.
     pub fn case(&self, curves: &[&'static str]) -> Case {
-        let scenario = Scenario {
-            name: self.name(),
-            description: String::new(),
-            duration_s: 60.0,
-            warmup_s: 0.0,
-            seed: 1,
-            down: self.down(),
-            up: self.up(),
-            hops: Vec::new(),
-            hosts: Hosts::default(),
-            workloads: vec![download()],
-            runs: vec![Run::new("linux", Law::None)],
-        };
-        Case {
-            name: self.name(),
-            scenario,
-            curves: curves.to_vec(),
-            once: false,
-        }
+        let links = [self.down(), self.up()];
+        let linux = Run::new("linux", Law::None);
+        let scenario = Scenario::new(self.name(), 60.0, links, vec![download()], vec![linux]);
+        Case::new(scenario).curves(curves)
     }
 
     fn down(&self) -> LinkSpec {

@@ -31,26 +31,19 @@ impl Network {
         workloads: Vec<Workload>,
     ) -> Case {
         let name = name.into();
-        Case {
-            name: name.clone(),
-            scenario: Scenario {
-                name: String::new(),
-                description: String::new(),
-                duration_s,
-                warmup_s: 0.0,
-                seed: 1,
-                down: self.down,
-                up: self.up,
-                hops: self.hops,
-                hosts: Hosts {
-                    congestion_control: "reno".into(),
-                    ..Hosts::default()
-                },
-                workloads,
-                runs: vec![Run::new(name, Law::None)],
+        let links = [self.down, self.up];
+        let run = Run::new(name.clone(), Law::None);
+        let scenario = Scenario {
+            hops: self.hops,
+            hosts: Hosts {
+                congestion_control: "reno".into(),
+                ..Hosts::default()
             },
+            ..Scenario::new(name, duration_s, links, workloads, vec![run])
+        };
+        Case {
             curves,
-            once: false,
+            ..Case::new(scenario)
         }
     }
 }

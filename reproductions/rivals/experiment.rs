@@ -141,14 +141,8 @@ impl Experiment {
             std::mem::swap(&mut scenario.down, &mut scenario.up);
         }
         (self.happens)(rival, path, &mut scenario);
-        let name = self.case_name(rival, path);
-        scenario.name.clone_from(&name);
-        Ok(Case {
-            name,
-            scenario,
-            curves: Vec::new(),
-            once: false,
-        })
+        scenario.name = self.case_name(rival, path);
+        Ok(Case::new(scenario))
     }
 
     /// What a rival did on a path.

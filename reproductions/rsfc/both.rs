@@ -5,7 +5,7 @@ use super::experiments::{flow, kbps};
 use crate::pictures::bars;
 use crate::workloads::{bulk, median_page};
 use tidegate_scenario::{
-    CellKind, Direction, GenerateSpec, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run, RunResult,
+    CellKind, Direction, GenerateSpec, Law, LinkSpec, QueueSpec, RateSpec, Run, RunResult,
     Scenario, Workload,
 };
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
@@ -142,36 +142,25 @@ fn case(contender: usize) -> Case {
         packets: Some(DOWNLINK_PACKETS),
         ..QueueSpec::default()
     };
-    let scenario = Scenario {
-        name: name.into(),
-        description: String::new(),
-        duration_s: DURATION_S,
-        warmup_s: START_S,
-        seed: 1,
-        down: lte(None, None, downlink),
-        up: lte(
-            Some(UPLINK_MBPS),
-            Some(UPLINK_SEED),
-            device(GALAXY_S3_LTE + KERNEL_PACKETS * PACKET_BYTES),
-        ),
-        hops: Vec::new(),
-        hosts: Hosts::default(),
-        workloads: vec![
-            bulk("download", Direction::Down, None, 1),
-            bulk("upload", Direction::Up, None, 1),
-            pages,
-        ],
-        runs: vec![Run {
-            uploads: (contender == DOWN).then_some(false),
-            ..Run::new(name, law)
-        }],
+    let down = lte(None, None, downlink);
+    let up = lte(
+        Some(UPLINK_MBPS),
+        Some(UPLINK_SEED),
+        device(GALAXY_S3_LTE + KERNEL_PACKETS * PACKET_BYTES),
+    );
+    let workloads = vec![
+        bulk("download", Direction::Down, None, 1),
+        bulk("upload", Direction::Up, None, 1),
+        pages,
+    ];
+    let run = Run {
+        uploads: (contender == DOWN).then_some(false),
+        ..Run::new(name, law)
     };
-    Case {
-        name: name.into(),
-        scenario,
-        curves: Vec::new(),
-        once: false,
-    }
+    Case::new(Scenario {
+        warmup_s: START_S,
+        ..Scenario::new(name, DURATION_S, [down, up], workloads, vec![run])
+    })
 }
 
 fn lte(mean_mbps: Option<f64>, seed: Option<u64>, queue: QueueSpec) -> LinkSpec {

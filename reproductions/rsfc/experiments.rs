@@ -96,11 +96,7 @@ pub fn patience_s(extent: &Extent) -> f64 {
 
 /// An experiment at a place.
 #[derive(Clone, Debug)]
-pub struct Experiment {
-    name: String,
-    scenario: Scenario,
-    curves: Vec<&'static str>,
-}
+pub struct Experiment(Case);
 
 impl Experiment {
     /// 1 MB up, u_0 where nobody steers it.
@@ -153,68 +149,48 @@ impl Experiment {
         duration_s: f64,
         workloads: Vec<Workload>,
     ) -> Self {
-        Self {
-            name: format!("{}: {sender}, {}", place.name, steered.name()),
-            scenario: Scenario {
-                name: String::new(),
-                description: String::new(),
-                duration_s,
-                warmup_s: 0.0,
-                seed: 1,
-                down: place.down.clone(),
-                up: place.up.clone(),
-                hops: Vec::new(),
-                hosts: Hosts {
-                    congestion_control: sender.into(),
-                    initial_window: Some(INITIAL_WINDOW),
-                    ..Hosts::default()
-                },
-                workloads,
-                runs: vec![steered.run()],
+        let name = format!("{}: {sender}, {}", place.name, steered.name());
+        let links = [place.down.clone(), place.up.clone()];
+        Self(Case::new(Scenario {
+            hosts: Hosts {
+                congestion_control: sender.into(),
+                initial_window: Some(INITIAL_WINDOW),
+                ..Hosts::default()
             },
-            curves: Vec::new(),
-        }
+            ..Scenario::new(name, duration_s, links, workloads, vec![steered.run()])
+        }))
     }
 
     /// With that in its name.
-    pub fn named(mut self, what: &str) -> Self {
-        self.name.push_str(", ");
-        self.name.push_str(what);
-        self
+    pub fn named(self, what: &str) -> Self {
+        Self(self.0.named(what))
     }
 
     /// The first seconds do not count.
     pub fn warmed_up(mut self, warmup_s: f64) -> Self {
-        self.scenario.warmup_s = warmup_s;
+        self.0.scenario.warmup_s = warmup_s;
         self
     }
 
     /// In the laboratory, sent by our own TCP: for senders that few kernels have.
     pub fn sent_by_ours(mut self) -> Self {
-        self.scenario.hosts.own_tcp = vec![Side::Client];
+        self.0.scenario.hosts.own_tcp = vec![Side::Client];
         self
     }
 
     /// With these curves over time.
-    pub fn curves(mut self, quantities: &[&'static str]) -> Self {
-        self.curves = quantities.to_vec();
-        self
+    pub fn curves(self, quantities: &[&'static str]) -> Self {
+        Self(self.0.curves(quantities))
     }
 
     /// The case.
-    pub fn case(mut self) -> Case {
-        self.scenario.name.clone_from(&self.name);
-        Case {
-            name: self.name,
-            scenario: self.scenario,
-            curves: self.curves,
-            once: false,
-        }
+    pub fn case(self) -> Case {
+        self.0
     }
 
     /// The case's name.
     pub fn name(&self) -> String {
-        self.name.clone()
+        self.0.name.clone()
     }
 }
 

@@ -6,9 +6,7 @@ use crate::means::least;
 use crate::pictures::cumulative;
 use crate::workloads::bulk;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_scenario::{
-    Direction, Hop, Hosts, LinkSpec, RateSpec, RunResult, Scenario, Side, Workload,
-};
+use tidegate_scenario::{Direction, Hop, LinkSpec, RateSpec, RunResult, Scenario, Side, Workload};
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Phones; as a quick sample.
@@ -89,29 +87,16 @@ pub fn figure(extent: &Extent) -> Figure {
 
 fn case(by: Steered, phones: usize) -> Case {
     let name = format!("{phones} phones, {}", by.name());
-    let uplinks = carriers::A.places(phones).into_iter().enumerate();
+    let places = carriers::A.places(phones).into_iter().enumerate();
+    let uplinks = places.map(|(nth, at)| uplink(nth, at.uplink_kbps));
     let core = LinkSpec::new(RateSpec::ConstantMbps(CORE_MBPS), DELAY_MS);
-    let scenario = Scenario {
-        name: name.clone(),
-        description: String::new(),
-        duration_s: DURATION_S,
+    let links = [core.clone(), core];
+    let uploads = (0..phones).map(upload).collect();
+    Case::new(Scenario {
         warmup_s: START_S,
-        seed: 1,
-        down: core.clone(),
-        up: core,
-        hops: uplinks
-            .map(|(nth, at)| uplink(nth, at.uplink_kbps))
-            .collect(),
-        hosts: Hosts::default(),
-        workloads: (0..phones).map(upload).collect(),
-        runs: vec![by.run()],
-    };
-    Case {
-        name,
-        scenario,
-        curves: Vec::new(),
-        once: false,
-    }
+        hops: uplinks.collect(),
+        ..Scenario::new(name, DURATION_S, links, uploads, vec![by.run()])
+    })
 }
 
 fn phone(nth: usize) -> String {

@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 use tidegate_link::{Capacity, Instant, Loss};
 use tidegate_scenario::{
-    CellKind, Direction, FlowResult, GenerateSpec, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run,
+    CellKind, Direction, FlowResult, GenerateSpec, Law, LinkSpec, QueueSpec, RateSpec, Run,
     RunResult, Scenario, SproutForecast, SproutSpec, Workload, WorkloadKind,
 };
 use tidegate_study::{Case, Extent, Sample};
@@ -211,23 +211,15 @@ impl Link {
             loss: (loss > 0.0).then_some(Loss::Random(loss)),
             ..LinkSpec::new(rate.clone(), DELAY_MS)
         };
+        let links = self.rates.each_ref().map(link);
+        let workloads = vec![stream(Direction::Down), stream(Direction::Up)];
+        let run = Run::new(name.clone(), Law::None);
         Case {
-            scenario: Scenario {
-                name: name.clone(),
-                description: String::new(),
-                duration_s: self.duration_s,
-                warmup_s: WARMUP_S,
-                seed: 1,
-                down: link(&self.rates[0]),
-                up: link(&self.rates[1]),
-                hops: Vec::new(),
-                hosts: Hosts::default(),
-                workloads: vec![stream(Direction::Down), stream(Direction::Up)],
-                runs: vec![Run::new(name.clone(), Law::None)],
-            },
-            name,
-            curves: Vec::new(),
             once: loss == 0.0,
+            ..Case::new(Scenario {
+                warmup_s: WARMUP_S,
+                ..Scenario::new(name, self.duration_s, links, workloads, vec![run])
+            })
         }
     }
 

@@ -112,9 +112,7 @@ impl Contender {
     pub fn case(&self, path: &Path) -> Case {
         Case {
             name: self.on(path),
-            scenario: path.scenario(self.policy, self.run()),
-            curves: Vec::new(),
-            once: false,
+            ..Case::new(path.scenario(self.policy, self.run()))
         }
     }
 

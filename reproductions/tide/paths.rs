@@ -5,7 +5,7 @@ use crate::workloads::download;
 use anyhow::Result;
 use std::path::Path as FilePath;
 use tidegate_link::{Capacity, Instant};
-use tidegate_scenario::{Hosts, LinkSpec, QueuePolicy, RateSpec, Run, Scenario};
+use tidegate_scenario::{LinkSpec, QueuePolicy, RateSpec, Run, Scenario};
 use tidegate_study::Extent;
 
 /// Base RTTs in milliseconds; with `--quick` the second and the fourth.
@@ -123,21 +123,15 @@ impl Path {
     /// A download over it, through that queue discipline.
     pub fn scenario(&self, policy: QueuePolicy, run: Run) -> Scenario {
         let delay_ms = f64::from(self.rtt_ms) / 2.0;
+        let down = self.link.down(delay_ms, policy);
+        let up = LinkSpec {
+            queue: links::queue(UPLINK_PACKETS, QueuePolicy::DropTail),
+            ..LinkSpec::new(RateSpec::ConstantMbps(self.uplink_mbps()), delay_ms)
+        };
+        let workloads = vec![download()];
         Scenario {
-            name: self.name.clone(),
-            description: String::new(),
-            duration_s: DURATION_S,
             warmup_s: WARMUP_S,
-            seed: 1,
-            down: self.link.down(delay_ms, policy),
-            up: LinkSpec {
-                queue: links::queue(UPLINK_PACKETS, QueuePolicy::DropTail),
-                ..LinkSpec::new(RateSpec::ConstantMbps(self.uplink_mbps()), delay_ms)
-            },
-            hops: Vec::new(),
-            hosts: Hosts::default(),
-            workloads: vec![download()],
-            runs: vec![run],
+            ..Scenario::new(&self.name, DURATION_S, [down, up], workloads, vec![run])
         }
     }
 }

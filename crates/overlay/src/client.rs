@@ -7,9 +7,8 @@ mod http;
 mod listing;
 mod repeating;
 
-pub use announcement::Announcement;
-pub use enrolment::Enrolment;
 pub use error::Error;
+pub use listing::Listing;
 
 use crate::api::{Ask, GrantedRelay, RELAYS, RELAYS_DEFAULT, ReceiverId, Ways};
 use http::Http;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! * [`Registry`] is the registry as its clients see it: [`Registry::relays`] for senders,
-//!   [`Announcement`] for receivers, [`Enrolment`] for proxies.
+//!   [`Registry::announce`] for receivers, [`Registry::enrol`] for proxies.
 //! * [`registry`] and [`proxy`] are the two servers.
 //! * [`capability`] is the right itself.
 
@@ -25,7 +25,7 @@ pub mod registry;
 mod secret;
 
 pub use api::{GrantedRelay, ReceiverId};
-pub use client::{Announcement, Enrolment, Error, Grant, Registry};
+pub use client::{Error, Grant, Listing, Registry};
 pub use limits::{Limits, Rate};
 pub use secret::{BadToken, Secret};
 pub use tidegate_time::Instant;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tidegate_mpath::wire::write_relay;
 use tidegate_overlay::proxy::{Options, Proxy, Refusal};
 use tidegate_overlay::registry::{Config, Memory, Server};
-use tidegate_overlay::{Announcement, Limits, ReceiverId, Secret};
+use tidegate_overlay::{Limits, Listing, ReceiverId, Secret};
 
 const RECEIVER: ReceiverId = ReceiverId([7; 16]);
 const SOON: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ struct Overlay {
     proxy: Proxy,
     receiver: UdpSocket,
     sender: UdpSocket,
-    _announcement: Announcement,
+    _announcement: Listing,
     server: Server,
 }
 

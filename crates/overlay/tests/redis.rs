@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 use tidegate_overlay::registry::{Config, Redis, StoreError};
-use tidegate_overlay::{Announcement, Enrolment, Error, ReceiverId, Registry, Secret};
+use tidegate_overlay::{Error, ReceiverId, Registry, Secret};
 use tidegate_testing::skipped;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -108,7 +108,7 @@ fn registries_share_what_they_know_and_a_restart_does_not_forget_it() {
     };
     let [one, other] = [(); 2].map(|()| serve(secret(), server.open(), Config::default()));
     let _receiver = announced(&registry(&one), RECEIVER, local(4000));
-    let proxy = Enrolment::start(&registry(&other), secret(), local(5000), Vec::new());
+    let proxy = registry(&other).enrol(secret(), local(5000), Vec::new());
     assert_eq!(proxy.wait(SOON), Ok(vec![local(5000)]));
     let ways = |registry: &Registry| {
         let grant = registry.relays(RECEIVER, &[]).unwrap();
@@ -137,7 +137,7 @@ fn neither_names_nor_words_can_be_used_twice_at_two_registries() {
     };
     let [one, other] = [(); 2].map(|()| serve(secret(), server.open(), Config::default()));
     let _receiver = announced(&registry(&one), RECEIVER, local(4000));
-    let second = Announcement::start(&registry(&other), RECEIVER, [4; 16], local(4001));
+    let second = registry(&other).announce(RECEIVER, [4; 16], local(4001));
     let refused = second.wait(SOON);
     assert!(
         matches!(refused, Err(Error::Refused { status: 409, .. })),

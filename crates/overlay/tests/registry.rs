@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use tidegate_overlay::api::{Announce, RECEIVERS};
 use tidegate_overlay::capability::Invalid;
 use tidegate_overlay::registry::{Config, Memory};
-use tidegate_overlay::{Announcement, Enrolment, Error, ReceiverId, Secret};
+use tidegate_overlay::{Error, ReceiverId, Secret};
 
 const SOON: Duration = Duration::from_secs(10);
 const RECEIVER: ReceiverId = ReceiverId([7; 16]);
@@ -37,7 +37,7 @@ fn a_sender_gets_the_receivers_address_and_capabilities_that_proxies_find_good()
     let _receiver = announced(&registry, RECEIVER, local(4000));
     let ports = [5001, 5002, 5003];
     let proxies = ports.map(|port| {
-        let proxy = Enrolment::start(&registry, secret(), local(port), Vec::new());
+        let proxy = registry.enrol(secret(), local(port), Vec::new());
         assert_eq!(proxy.wait(SOON), Ok(vec![local(port)]));
         proxy
     });
@@ -65,9 +65,9 @@ fn a_proxy_is_listed_where_it_says_to_be_reached() {
     let server = serve(secret(), Memory::default(), Config::default());
     let public: SocketAddr = "198.51.100.9:7000".parse().unwrap();
     let any = "[::]:5000".parse().unwrap();
-    let proxy = Enrolment::start(&registry(&server), secret(), any, vec![public]);
+    let proxy = registry(&server).enrol(secret(), any, vec![public]);
     assert_eq!(proxy.wait(SOON), Ok(vec![public]));
-    let other = Enrolment::start(&registry(&server), secret(), any, Vec::new());
+    let other = registry(&server).enrol(secret(), any, Vec::new());
     assert_eq!(other.wait(SOON), Ok(vec![local(5000)]));
 }
 
@@ -75,7 +75,7 @@ fn a_proxy_is_listed_where_it_says_to_be_reached() {
 fn a_wrong_secret_is_refused() {
     let server = serve(secret(), Memory::default(), Config::default());
     let wrong = Secret::new([2; 32]);
-    let proxy = Enrolment::start(&registry(&server), wrong, local(5000), Vec::new());
+    let proxy = registry(&server).enrol(wrong, local(5000), Vec::new());
     let refused = proxy.wait(SOON).unwrap_err();
     assert!(
         refused.is_final() && refused.to_string().contains("token"),
@@ -91,7 +91,7 @@ fn an_address_that_is_somebody_elses_is_refused() {
     let server = serve(secret(), Memory::default(), Config::default());
     let registry = registry(&server);
     let victim = "192.0.2.1:53".parse().unwrap();
-    let refused = Announcement::start(&registry, RECEIVER, KEY, victim).wait(SOON);
+    let refused = registry.announce(RECEIVER, KEY, victim).wait(SOON);
     assert!(
         matches!(&refused, Err(Error::Refused { status: 403, reason, .. }) if reason.contains("--advertise 127.0.0.1:53")),
         "{refused:?}"
@@ -104,10 +104,10 @@ fn an_address_that_is_somebody_elses_is_refused() {
 fn neither_can_a_proxy_be_announced_nor_a_name_be_taken_over() {
     let server = serve(secret(), Memory::default(), Config::default());
     let registry = registry(&server);
-    let proxy = Enrolment::start(&registry, secret(), local(5000), Vec::new());
+    let proxy = registry.enrol(secret(), local(5000), Vec::new());
     proxy.wait(SOON).unwrap();
     let status = |port| {
-        let stranger = Announcement::start(&registry, RECEIVER, [4; 16], local(port));
+        let stranger = registry.announce(RECEIVER, [4; 16], local(port));
         match stranger.wait(SOON) {
             Err(Error::Refused { status, .. }) => status,
             other => panic!("{other:?}"),
@@ -168,7 +168,7 @@ fn a_registry_that_restarts_is_found_again() {
     let address = server.address();
     let registry = registry(&server);
     let receiver = announced(&registry, RECEIVER, local(4000));
-    let proxy = Enrolment::start(&registry, secret(), local(5000), Vec::new());
+    let proxy = registry.enrol(secret(), local(5000), Vec::new());
     proxy.wait(SOON).unwrap();
     drop(server);
     until("both notice", || {

@@ -45,6 +45,32 @@ fn one() -> u64 {
     1
 }
 
+impl Scenario {
+    /// These workloads over a link each way for so many seconds, of which all count, and everything else as it is by
+    /// itself.
+    pub fn new(
+        name: impl Into<String>,
+        duration_s: f64,
+        [down, up]: [LinkSpec; 2],
+        workloads: Vec<Workload>,
+        runs: Vec<Run>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            duration_s,
+            warmup_s: 0.0,
+            seed: one(),
+            down,
+            up,
+            hops: Vec::new(),
+            hosts: Hosts::default(),
+            workloads,
+            runs,
+        }
+    }
+}
+
 /// A further link in one direction, in front of the link under study or behind it: a core link, a
 /// shaper at the server. Those of the same direction and side are passed in the order given.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]

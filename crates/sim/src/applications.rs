@@ -70,8 +70,9 @@ pub trait Application: Send {
         None
     }
 
-    /// Both ends of connection `tag` are closed; afterwards it is removed.
-    fn closed(&mut self, _now: Instant, _tag: u32, _hosts: &Hosts) -> Option<Instant> {
+    /// Both ends of connection `tag` are closed; afterwards it is removed. Its flow is observed a last time.
+    fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
+        self.observe(hosts, now);
         None
     }
 

@@ -20,6 +20,30 @@ pub struct Case {
 }
 
 impl Case {
+    /// A scenario under its own name, with all seeds and without curves.
+    pub fn new(scenario: Scenario) -> Self {
+        Self {
+            name: scenario.name.clone(),
+            scenario,
+            curves: Vec::new(),
+            once: false,
+        }
+    }
+
+    /// With that in its name.
+    pub fn named(mut self, what: &str) -> Self {
+        self.name.push_str(", ");
+        self.name.push_str(what);
+        self.scenario.name.clone_from(&self.name);
+        self
+    }
+
+    /// With these curves over time.
+    pub fn curves(mut self, quantities: &[&'static str]) -> Self {
+        self.curves = quantities.to_vec();
+        self
+    }
+
     /// Runs it in the simulator, with the curves that are wanted; none if it was stopped.
     ///
     /// # Errors

@@ -56,9 +56,7 @@ mod usage;
 mod validation;
 mod work;
 
-use crate::cc::{Event, Manual};
-#[doc(no_inline)]
-pub use crate::cc::{Flight, RateSample};
+use crate::cc::{Event, Flight, Manual};
 use congestion::Congestion;
 use counters::Counters;
 use credit::Credit;

@@ -11,12 +11,13 @@ pub(crate) use batch::Batch;
 pub(crate) use clock::Clock;
 
 use crate::connection::{Connection, ConnectionError, Link};
+use crate::rejected::Rejections;
 use crate::{Config, Identity, Rejected, Relay, Token};
 use driver::{Command, Driver};
 use socket::Socket;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use tidegate_mpath::wire::relay_header;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
@@ -31,7 +32,7 @@ pub struct Endpoint {
     address: SocketAddr,
     commands: mpsc::UnboundedSender<Command>,
     accepted: tokio::sync::Mutex<mpsc::Receiver<Connection>>,
-    rejected: Arc<Mutex<Rejected>>,
+    rejected: Rejections,
     live: watch::Receiver<usize>,
 }
 
@@ -50,12 +51,12 @@ impl Endpoint {
         let (commands, received) = mpsc::unbounded_channel();
         let (accepting, accepted) = mpsc::channel(BACKLOG);
         let (counting, live) = watch::channel(0);
-        let rejected = Arc::<Mutex<Rejected>>::default();
+        let rejected = Rejections::default();
         let driver = Driver::new(
             socket,
             identity,
             config,
-            Arc::clone(&rejected),
+            rejected.clone(),
             accepting,
             counting,
         );
@@ -111,7 +112,7 @@ impl Endpoint {
 
     /// Packets refused so far.
     pub fn rejected(&self) -> Rejected {
-        *self.rejected.lock().expect("counters")
+        self.rejected.so_far()
     }
 
     /// Waits until the peers of all connections that were dropped know of it, or are taken to.

@@ -1,5 +1,6 @@
 //! Packets that were refused, each under the name of its reason.
 
+use std::sync::{Arc, Mutex};
 use tidegate_mpath::wire::Malformed;
 
 /// Packets refused so far.
@@ -26,36 +27,28 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// Adds others.
-    pub(crate) fn add(&mut self, other: &Self) {
-        let Self {
-            truncated,
-            oversized,
-            malformed,
-            strangers,
-            crowded,
-            unknown,
-            forged,
-            replayed,
-            unwanted,
-        } = other;
-        self.truncated += truncated;
-        self.oversized += oversized;
-        self.malformed += malformed;
-        self.strangers += strangers;
-        self.crowded += crowded;
-        self.unknown += unknown;
-        self.forged += forged;
-        self.replayed += replayed;
-        self.unwanted += unwanted;
-    }
-
     /// Counts bytes that are no packet.
-    pub(crate) fn count(&mut self, malformed: Malformed) {
+    pub(crate) fn note(&mut self, malformed: Malformed) {
         match malformed {
             Malformed::Truncated => self.truncated += 1,
             Malformed::Oversized => self.oversized += 1,
             _ => self.malformed += 1,
         }
+    }
+}
+
+/// Where refused packets are counted, by an endpoint's task and by its connections.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rejections(Arc<Mutex<Rejected>>);
+
+impl Rejections {
+    /// Counts a packet.
+    pub(crate) fn count(&self, count: impl FnOnce(&mut Rejected)) {
+        count(&mut self.0.lock().expect("counters"));
+    }
+
+    /// All so far.
+    pub(crate) fn so_far(&self) -> Rejected {
+        *self.0.lock().expect("counters")
     }
 }

@@ -3,8 +3,8 @@
 use crate::tide::links::queue;
 use crate::workloads::bulk;
 use tidegate_scenario::{
-    Direction, Hop, Hosts, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Side,
-    Workload, WorkloadKind,
+    Direction, Hop, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Side, Workload,
+    WorkloadKind,
 };
 
 /// Packets that the access link's buffers hold, as in the other figures.
@@ -167,18 +167,12 @@ impl Draft {
     pub fn scenario(self, name: &str, run: Run) -> Scenario {
         let starts = self.workloads.iter().map(|workload| workload.start_s);
         let warmup_s = starts.fold(0.0, f64::max) + SETTLE_S;
+        let duration_s = (warmup_s + self.counted_s()).ceil();
+        let links = [self.down, self.up];
         Scenario {
-            name: name.into(),
-            description: String::new(),
-            duration_s: (warmup_s + self.counted_s()).ceil(),
             warmup_s,
-            seed: 1,
-            down: self.down,
-            up: self.up,
             hops: self.hops,
-            hosts: Hosts::default(),
-            workloads: self.workloads,
-            runs: vec![run],
+            ..Scenario::new(name, duration_s, links, self.workloads, vec![run])
         }
     }
 

@@ -91,17 +91,11 @@ impl Mix {
 
     /// Its case with that contender.
     pub fn case(&self, contender: Contender) -> Case {
-        let name = self.by(contender);
-        Case {
-            scenario: Scenario {
-                name: name.clone(),
-                runs: vec![contender.run()],
-                ..self.scenario.clone()
-            },
-            name,
-            curves: Vec::new(),
-            once: false,
-        }
+        Case::new(Scenario {
+            name: self.by(contender),
+            runs: vec![contender.run()],
+            ..self.scenario.clone()
+        })
     }
 
     /// What its link at that place is called.

@@ -3,17 +3,16 @@
 
 mod download;
 mod programs;
+mod spoilt;
 mod upload;
 mod uploads;
 
 use crate::gate::Way;
 use crate::packet::{ACK, Ip, Link, Packet};
-use download::{HERE, Kind, Outcome, THERE, download};
+use download::{HERE, Kind, THERE, download};
 use programs::{APART, Fate, Programs, answer};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
-use tidegate_agent::hold::types::tg_held;
+use spoilt::{Trial, overwrite};
+use tidegate_agent::hold::types::{tg_held, tg_hold};
 use tidegate_agent::{Candidate, Ecn};
 use tidegate_testing::is_root;
 
@@ -27,8 +26,13 @@ const PLACES: u16 = 256;
 const IDLE_US: u64 = 10_000_000;
 
 fn programs() -> Option<Programs> {
+    started(Programs::new)
+}
+
+/// Programs that `load` loads, at the start; none without the right to load them.
+fn started(load: fn() -> Programs) -> Option<Programs> {
     is_root().then(|| {
-        let mut programs = Programs::new();
+        let mut programs = load();
         programs.at(START_US);
         programs
     })
@@ -50,13 +54,13 @@ fn bulk(programs: &Programs, port: u16) -> Option<Candidate> {
     programs.candidate(port, THERE.1)
 }
 
-/// Each that was signalled is far from the one before.
-fn assert_seldom(outcome: &Outcome) {
+/// Each that was signalled is far from the one before: how many packets there had been, when, and the round trip, in ms.
+fn assert_seldom(signals: &[(u64, u64, u64)]) {
     let mut before = (0, 0);
-    for (came, at_ms, round_ms) in &outcome.signals {
-        assert!(came - before.0 >= APART, "{outcome:?}");
-        assert!(at_ms - before.1 >= 2 * round_ms, "{outcome:?}");
-        before = (*came, *at_ms);
+    for (packets, at_ms, round_ms) in signals {
+        assert!(packets - before.0 >= APART, "{signals:?}");
+        assert!(at_ms - before.1 >= 2 * round_ms, "{signals:?}");
+        before = (*packets, *at_ms);
     }
 }
 
@@ -94,7 +98,7 @@ fn what_understands_marks_is_marked_and_the_rest_dropped_each_seldom() {
                     "{kind:?}: {outcome:?}"
                 );
                 assert!(outcome.longest_ms <= 2000);
-                assert_seldom(&outcome);
+                assert_seldom(&outcome.signals);
             }
         }
     }
@@ -139,7 +143,7 @@ fn who_does_not_answer_is_hardly_signalled() {
         ..Kind::default()
     };
     let outcome = download(&mut programs, kind, 40_000);
-    assert_seldom(&outcome);
+    assert_seldom(&outcome.signals);
     assert!(
         outcome.signals.len() as u64 * 4000 < outcome.arrived,
         "{outcome:?}"
@@ -174,13 +178,7 @@ fn what_was_merged_is_signalled_the_more_seldom() {
 /// `eager`.
 fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     let mut spoilt = *held;
-    let hold = &raw mut spoilt.hold;
-    let length = noise.len().min(size_of_val(&spoilt.hold));
-    // SAFETY: within the record, whose fields are integers.
-    unsafe {
-        hold.cast::<u8>()
-            .copy_from_nonoverlapping(noise.as_ptr(), length)
-    };
+    overwrite(&mut spoilt.hold, noise);
     spoilt.hold.steered.share = held.hold.steered.share;
     spoilt.hold.steered.sharing = held.hold.steered.sharing;
     if eager {
@@ -210,39 +208,14 @@ fn whatever_a_record_says_its_packets_are_safe() {
         return;
     };
     download(&mut programs, Kind::default(), 8000);
-    let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
-    let clean = programs.read(flow.place);
-    let noise = prop::collection::vec(any::<u8>(), 0..=size_of_val(&clean.hold));
-    let mut runner = TestRunner::deterministic();
-    // The last of the download's signals may have been as many packets ago.
-    let (mut now_us, mut since, mut signals) = (START_US + 9_000_000, APART, 0);
-    for case in 0..200 {
-        let noise = noise.new_tree(&mut runner).expect("any").current();
-        let eager = case % 2 == 0;
-        let mut record = spoilt(&clean, &noise, eager);
-        for _ in 0..100 {
-            if eager {
-                record = spoilt(&record, &[], true);
-            }
-            now_us += 1000;
-            programs.at(now_us);
-            (record.seen_us, record.since_us) = (now_us, flow.since_us);
-            programs.write(flow.place, &record);
-            let packet = Packet {
-                ecn: case % 3,
-                ..arriving(HERE.1, 1200)
-            };
-            since += 1;
-            if programs.pass(Way::Arrives, &packet) != Fate::Passes {
-                assert!(since >= APART, "{since} packets after the last");
-                (signals, since) = (signals + 1, 0);
-            }
-            assert!(programs.records().wait_us(flow.place, 0) <= 2_000_000);
-            record = programs.read(flow.place);
-        }
-    }
-    println!("{signals} signals");
-    assert!(signals > 50, "{signals} signals: nothing to bound");
+    let trial = Trial {
+        way: Way::Arrives,
+        packet: arriving(HERE.1, 1200),
+        bytes: size_of::<tg_hold>(),
+        spoil: spoilt,
+        asks: |_, _| vec![0],
+    };
+    trial.run(&mut programs);
 }
 
 /// What the gate cannot hold gets no record, however much of it there is.

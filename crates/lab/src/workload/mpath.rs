@@ -16,7 +16,7 @@ use tidegate_link::Instant;
 use tidegate_measure::SAMPLE_INTERVAL;
 use tidegate_overlay::proxy::{Options, Proxy};
 use tidegate_overlay::registry::{Config as Listing, Memory, Server, Service};
-use tidegate_overlay::{Announcement, GrantedRelay, Limits, Rate, ReceiverId, Registry, Secret};
+use tidegate_overlay::{GrantedRelay, Limits, Rate, ReceiverId, Registry, Secret};
 use tidegate_scenario::{MpathSpec, ProxySpec, Workload};
 use tidegate_transfer::{
     Config, Connection, Endpoint, Identity, Monitor, PathStatus, Relay, Token,
@@ -233,7 +233,7 @@ impl Plan {
             ReceiverId(self.identity.name()),
             self.identity.announcement_key(),
         );
-        let announcement = Announcement::start(&self.registry()?, name, key, self.receiver);
+        let announcement = self.registry()?.announce(name, key, self.receiver);
         let mut buffer = vec![0; BUFFER];
         let taking = async {
             let mut connection = endpoint.accept().await.context("the socket is gone")?;

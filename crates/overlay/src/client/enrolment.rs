@@ -7,53 +7,23 @@ use crate::Secret;
 use crate::api::{Enrol, Listed, PROXIES, SCHEME};
 use data_encoding::HEXLOWER;
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Keeps a proxy listed until it is dropped, whatever the registry does meanwhile.
-#[derive(Debug)]
-pub struct Enrolment {
-    listing: Listing,
-}
-
-impl Enrolment {
-    /// Lists the proxy that listens at `listening`, under the address that the registry sees, or under
-    /// those in `public`, one of each family.
-    pub fn start(
-        registry: &Registry,
-        secret: Secret,
-        listening: SocketAddr,
-        public: Vec<SocketAddr>,
-    ) -> Self {
+impl Registry {
+    /// Lists the proxy that listens at `listening` until the listing is dropped, under the address that the registry
+    /// sees, or under those in `public`, one of each family.
+    pub fn enrol(&self, secret: Secret, listening: SocketAddr, public: Vec<SocketAddr>) -> Listing {
         let mut families = Family::heard_at(listening);
         if !public.is_empty() {
             families.retain(|&family| of(family, &public).is_some());
         }
         let question = Ours {
-            registry: registry.clone(),
+            registry: self.clone(),
             secret,
             listening,
             public,
         };
-        let listing = Listing::start("enrol", families, question);
-        Self { listing }
-    }
-
-    /// Waits for the registry's first word, at most so long.
-    ///
-    /// # Errors
-    /// When it refuses, or says nothing. Asking goes on all the same.
-    pub fn wait(&self, within: Duration) -> Result<Vec<SocketAddr>, Error> {
-        self.listing.wait(within)
-    }
-
-    /// The addresses under which the proxy is listed, one of each family at most.
-    pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.listing.addresses()
-    }
-
-    /// What the last attempt met, if it failed.
-    pub fn error(&self) -> Option<Error> {
-        self.listing.error()
+        Listing::start("enrol", families, question)
     }
 }
 

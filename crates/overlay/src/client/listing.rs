@@ -10,7 +10,8 @@ use std::time::Duration;
 /// How often before it would end a place is renewed.
 const RENEWALS: u32 = 3;
 
-/// Kept until this value is dropped; then the registry is told, if it answers quickly.
+/// Somebody's place in the registry, kept until this value is dropped, whatever the registry does meanwhile; then the
+/// registry is told, if it answers quickly.
 #[derive(Debug)]
 pub struct Listing {
     shared: Arc<Shared>,
@@ -38,12 +39,16 @@ impl Shared {
 }
 
 /// Asks for the place, or (true) to be taken off.
-pub trait Registration: Send + 'static {
+pub(super) trait Registration: Send + 'static {
     fn request(&self, family: Family, leaving: bool) -> Result<Listed, Error>;
 }
 
 impl Listing {
-    pub fn start(name: &str, families: Vec<Family>, registration: impl Registration) -> Self {
+    pub(super) fn start(
+        name: &str,
+        families: Vec<Family>,
+        registration: impl Registration,
+    ) -> Self {
         let shared = Arc::<Shared>::default();
         let renewal = Renewal {
             families,
@@ -65,7 +70,10 @@ impl Listing {
         self.shared.state().error.clone()
     }
 
-    /// Waits for the first listing.
+    /// Waits for the registry's first word, at most so long.
+    ///
+    /// # Errors
+    /// When it refuses, or says nothing. Asking goes on all the same.
     pub fn wait(&self, within: Duration) -> Result<Vec<SocketAddr>, Error> {
         let undecided = |state: &mut State| {
             state.addresses.is_empty() && !state.error.as_ref().is_some_and(Error::is_final)

@@ -3,7 +3,7 @@
 use super::counts::{Counts, Refusal};
 use super::gate::Gate;
 use super::outgoing::{Outgoing, Train};
-use crate::{Enrolment, Limits, Now, Registry, Secret};
+use crate::{Limits, Listing, Now, Registry, Secret};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState};
 use std::io::{self, ErrorKind, IoSliceMut};
@@ -48,7 +48,7 @@ pub struct Proxy {
     state: UdpSocketState,
     /// When trains were last tried anew.
     revived: Instant,
-    enrolment: Enrolment,
+    enrolment: Listing,
     gate: Gate,
     counts: Counts,
     buffers: Vec<Vec<u8>>,
@@ -69,7 +69,7 @@ impl Proxy {
         let _ = state.set_recv_buffer_size((&socket).into(), SOCKET_BUFFER);
         let _ = state.set_send_buffer_size((&socket).into(), SOCKET_BUFFER);
         let public = options.public.clone();
-        let enrolment = Enrolment::start(registry, secret.clone(), listening, public);
+        let enrolment = registry.enrol(secret.clone(), listening, public);
         let began = Instant::now();
         let now = Now::since(began);
         Ok(Self {
@@ -95,7 +95,7 @@ impl Proxy {
     }
 
     /// Its place in the registry.
-    pub fn enrolment(&self) -> &Enrolment {
+    pub fn enrolment(&self) -> &Listing {
         &self.enrolment
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tidegate_overlay::registry::{
     Config, Put, RECEIVERS_EACH, RECEIVERS_OF_NETWORK, Receiver, Server, Service, Store,
 };
-use tidegate_overlay::{Announcement, ReceiverId, Registry, Secret};
+use tidegate_overlay::{Listing, ReceiverId, Registry, Secret};
 
 /// A registry at some port.
 pub fn serve(secret: Secret, store: impl Store + 'static, config: Config) -> Server {
@@ -35,8 +35,8 @@ pub fn registry(server: &Server) -> Registry {
 pub const KEY: [u8; 16] = [3; 16];
 
 /// A receiver that is announced.
-pub fn announced(registry: &Registry, name: ReceiverId, listening: SocketAddr) -> Announcement {
-    let announcement = Announcement::start(registry, name, KEY, listening);
+pub fn announced(registry: &Registry, name: ReceiverId, listening: SocketAddr) -> Listing {
+    let announcement = registry.announce(name, KEY, listening);
     let addresses = announcement.wait(Duration::from_secs(10));
     assert_eq!(addresses, Ok(vec![listening]));
     announcement

@@ -1,11 +1,12 @@
 //! What is noted of a flow and of fetches.
 
+use super::Context;
 use crate::hosts::{Hosts, Pair};
 use crate::packet::ConnectionId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tidegate_measure::{Distribution, Window, ratio};
-use tidegate_scenario::{Direction, FetchResult, FlowResult, Side};
+use tidegate_scenario::{Direction, FetchResult, FlowResult, RunResult, Side};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
@@ -112,6 +113,14 @@ impl Flow {
         }
     }
 
+    /// Its term is over: what has no end of its own is reset.
+    pub fn stop(&mut self, context: &mut Context) {
+        if let (Some(connection), None) = (self.connection, self.completed) {
+            self.observe(context.hosts, context.now());
+            context.abort(connection);
+        }
+    }
+
     /// Keeps how the sender stands for curves.
     pub fn sample(&mut self, hosts: &Hosts, now: Instant) {
         let Some((pair, end)) = self.sending(hosts) else {
@@ -130,6 +139,12 @@ impl Flow {
             timeouts: info.timeouts,
             law_rtt: pair.law_rtt_us(self.direction).map(micros),
         });
+    }
+
+    /// Adds the flow to the results; `end` is the end of its term.
+    pub fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
+        self.observe(hosts, end);
+        result.flows.push(self.result(end));
     }
 
     /// The flow in the schema's terms; `end` is the end of its term.

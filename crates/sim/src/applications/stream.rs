@@ -105,16 +105,8 @@ impl Application for Stream {
         }
     }
 
-    fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
-        self.flow.observe(hosts, now);
-        None
-    }
-
     fn stop(&mut self, context: &mut Context) {
-        if let (Some(connection), None) = (self.flow.connection, self.flow.completed) {
-            self.flow.observe(context.hosts, context.now());
-            context.abort(connection);
-        }
+        self.flow.stop(context);
     }
 
     fn flow(&mut self) -> Option<&mut Flow> {
@@ -122,8 +114,7 @@ impl Application for Stream {
     }
 
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.flow.observe(hosts, end);
-        result.flows.push(self.flow.result(end));
+        self.flow.report(hosts, end, result);
         result
             .fetches
             .extend(self.chunks.iter().flat_map(Fetches::results));

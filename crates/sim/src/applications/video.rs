@@ -94,16 +94,8 @@ impl Application for Video {
         next
     }
 
-    fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
-        self.flow.observe(hosts, now);
-        None
-    }
-
     fn stop(&mut self, context: &mut Context) {
-        if let Some(connection) = self.flow.connection {
-            self.flow.observe(context.hosts, context.now());
-            context.abort(connection);
-        }
+        self.flow.stop(context);
     }
 
     fn flow(&mut self) -> Option<&mut Flow> {
@@ -111,8 +103,7 @@ impl Application for Video {
     }
 
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.flow.observe(hosts, end);
-        result.flows.push(self.flow.result(end));
+        self.flow.report(hosts, end, result);
         result.fetches.extend(self.log.results());
         let player = self.player.as_ref();
         result

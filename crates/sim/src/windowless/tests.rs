@@ -35,19 +35,8 @@ impl Edge {
             udp: Udp::Hold,
             ..Run::new("hold", Law::Tide)
         };
-        let scenario = Scenario {
-            name: String::new(),
-            description: String::new(),
-            duration_s: 60.0,
-            warmup_s: 0.0,
-            seed: 1,
-            down: link.clone(),
-            up: link,
-            hops: Vec::new(),
-            hosts: Default::default(),
-            workloads: vec![download],
-            runs: vec![run.clone()],
-        };
+        let links = [link.clone(), link];
+        let scenario = Scenario::new("", 60.0, links, vec![download], vec![run.clone()]);
         Self {
             windowless: Windowless::new(&scenario, &run),
             paths: Paths::default(),

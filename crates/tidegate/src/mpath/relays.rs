@@ -4,7 +4,7 @@ use crate::say;
 use anyhow::Result;
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
-use tidegate_overlay::{Announcement, Error, Grant, ReceiverId, Registry};
+use tidegate_overlay::{Error, Grant, Listing, ReceiverId, Registry};
 use tidegate_transfer::{Identity, Relay, Token};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -38,13 +38,13 @@ pub fn announce(
     registries: &[String],
     identity: &Identity,
     listening: SocketAddr,
-) -> Result<Option<Announcement>> {
+) -> Result<Option<Listing>> {
     if registries.is_empty() {
         return Ok(None);
     }
     let registry = Registry::new(registries).map_err(bad_input)?;
     let (name, key) = (ReceiverId(identity.name()), identity.announcement_key());
-    let announcement = Announcement::start(&registry, name, key, listening);
+    let announcement = registry.announce(name, key, listening);
     if let Err(error) = announcement.wait(TIMEOUT) {
         say::err(format_args!(
             "tidegate: {error}; until it knows this receiver everything comes directly"

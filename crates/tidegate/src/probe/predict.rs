@@ -6,7 +6,7 @@ use tidegate_probe::analysis::buffer::{Buffer, Unit};
 use tidegate_probe::analysis::gain::{Gain, Transfer};
 use tidegate_probe::analysis::policy::DropPolicy;
 use tidegate_scenario::{
-    Direction, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Workload,
+    Direction, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Workload,
     WorkloadKind,
 };
 use tidegate_sim::{Options, run_one};
@@ -70,18 +70,11 @@ fn scenario(known: &Known, mean_bps: f64) -> Scenario {
         bytes: None,
         flows: 1,
     };
+    let workloads = vec![Workload::new("transfer", bulk)];
+    let runs = vec![Run::new("linux", Law::None), Run::new("tide", Law::Tide)];
     Scenario {
-        name: "prediction".into(),
-        description: String::new(),
-        duration_s: DURATION_S,
         warmup_s: WARMUP_S,
-        seed: 1,
-        down,
-        up,
-        hops: Vec::new(),
-        hosts: Hosts::default(),
-        workloads: vec![Workload::new("transfer", bulk)],
-        runs: vec![Run::new("linux", Law::None), Run::new("tide", Law::Tide)],
+        ..Scenario::new("prediction", DURATION_S, [down, up], workloads, runs)
     }
 }
 

@@ -10,11 +10,12 @@ use super::socket::Socket;
 use super::{Batch, Clock};
 use crate::connection::{Connection, ConnectionError, Link, Parameters, State};
 use crate::mtu;
+use crate::rejected::Rejections;
 use crate::session::{Initiator, Refused, Session};
 use crate::{Config, Identity, Rejected, Token};
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tidegate_mpath::Instant;
 use tidegate_mpath::wire::{self, Hello, Packet, Sealed};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -56,7 +57,7 @@ struct Core {
     handshakes: Handshakes<Asked>,
     half_open: HalfOpen,
     batch: Batch,
-    rejected: Arc<Mutex<Rejected>>,
+    rejected: Rejections,
     accepted: mpsc::Sender<Connection>,
     /// Connections whose ends are not settled.
     live: usize,
@@ -71,7 +72,7 @@ impl Driver {
         socket: Socket,
         identity: Option<Identity>,
         config: Config,
-        rejected: Arc<Mutex<Rejected>>,
+        rejected: Rejections,
         accepted: mpsc::Sender<Connection>,
         live: watch::Sender<usize>,
     ) -> Self {
@@ -178,7 +179,7 @@ impl Core {
     }
 
     fn reject(&self, count: impl FnOnce(&mut Rejected)) {
-        count(&mut self.rejected.lock().expect("counters"));
+        self.rejected.count(count);
     }
 
     fn receive(&mut self, now: Instant, from: SocketAddr, packet: &[u8]) {
@@ -192,7 +193,7 @@ impl Core {
                 self.receive_answer(now, answer.connection, answer.message);
             }
             Ok(_) => self.reject(|r| r.malformed += 1),
-            Err(malformed) => self.reject(|r| r.count(malformed)),
+            Err(malformed) => self.reject(|r| r.note(malformed)),
         }
     }
 
@@ -200,11 +201,7 @@ impl Core {
         let Some(link) = self.links.get(&sealed.connection) else {
             return self.receive_first(now, from, sealed);
         };
-        let mut refused = Rejected::default();
-        link.lock().receive(now, from, sealed, &mut refused);
-        if refused != Rejected::default() {
-            self.reject(|r| r.add(&refused));
-        }
+        link.lock().receive(now, from, sealed, &self.rejected);
     }
 
     /// The first packet of a session shows that the peer has the answer.
@@ -226,10 +223,8 @@ impl Core {
         let session = self.half_open.take(sealed.connection);
         let session = session.expect("it was there just now");
         let link = self.open(now, session, from, None);
-        let mut refused = Rejected::default();
         link.lock()
-            .receive_plain(now, from, nonce, &self.plain, &mut refused);
-        self.reject(|r| r.add(&refused));
+            .receive_plain(now, from, nonce, &self.plain, &self.rejected);
         place.send(Connection::new(link));
     }
 

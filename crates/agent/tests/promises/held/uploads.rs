@@ -3,23 +3,16 @@
 
 use super::download::{HERE, THERE};
 use super::programs::{APART, Fate, Programs};
-use super::upload::{DATAGRAM, Kind, Outcome, upload};
-use super::{ASKS, START_US};
+use super::spoilt::{Trial, overwrite};
+use super::upload::{DATAGRAM, Kind, upload};
+use super::{ASKS, START_US, assert_seldom, started};
 use crate::gate::Way;
 use crate::packet::{Ip, Link, Packet};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
-use tidegate_agent::hold::types::tg_held;
+use tidegate_agent::hold::types::{tg_held, tg_hold_up};
 use tidegate_agent::{Direction, Ecn};
-use tidegate_testing::is_root;
 
 fn programs() -> Option<Programs> {
-    is_root().then(|| {
-        let mut programs = Programs::of_uploads();
-        programs.at(START_US);
-        programs
-    })
+    started(Programs::of_uploads)
 }
 
 fn packet(way: Way, payload: usize) -> Packet {
@@ -29,16 +22,6 @@ fn packet(way: Way, payload: usize) -> Packet {
     };
     let packet = Packet::new(Link::Ethernet, Ip::V4, from, to);
     packet.with_datagram(&vec![0x5a; payload])
-}
-
-/// Each that was signalled is far from the one before.
-fn assert_seldom(outcome: &Outcome) {
-    let mut before = (0, 0);
-    for (left, at_ms, round_ms) in &outcome.signals {
-        assert!(left - before.0 >= APART, "{outcome:?}");
-        assert!(at_ms - before.1 >= 2 * round_ms, "{outcome:?}");
-        before = (*left, *at_ms);
-    }
 }
 
 #[test]
@@ -67,7 +50,7 @@ fn what_leaves_is_marked_or_dropped_each_seldom_and_its_queue_is_short() {
             assert!(outcome.waited > 0 && outcome.queue_ms < 60, "{outcome:?}");
             assert!(outcome.longest_ms <= 2000, "{outcome:?}");
             assert!(outcome.left > 18_000, "the link is left idle: {outcome:?}");
-            assert_seldom(&outcome);
+            assert_seldom(&outcome.signals);
         }
     }
 }
@@ -162,7 +145,7 @@ fn who_does_not_answer_is_hardly_signalled() {
         ..Kind::default()
     };
     let outcome = upload(&mut programs, kind, 60_000);
-    assert_seldom(&outcome);
+    assert_seldom(&outcome.signals);
     assert!(!outcome.signals.is_empty());
     assert!(
         outcome.signals.len() as u64 * 4000 < outcome.left,
@@ -200,13 +183,7 @@ fn who_answers_no_more_is_let_go() {
 /// `eager`.
 fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     let mut spoilt = *held;
-    let up = &raw mut spoilt.up;
-    let length = noise.len().min(size_of_val(&spoilt.up));
-    // SAFETY: within the record, whose fields are integers.
-    unsafe {
-        up.cast::<u8>()
-            .copy_from_nonoverlapping(noise.as_ptr(), length)
-    };
+    overwrite(&mut spoilt.up, noise);
     spoilt.up.steered.share = held.up.steered.share;
     spoilt.up.steered.sharing = held.up.steered.sharing;
     if eager {
@@ -230,41 +207,14 @@ fn whatever_a_record_says_its_packets_are_safe() {
         return;
     };
     upload(&mut programs, Kind::default(), 8000);
-    let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
-    let clean = programs.read(flow.place);
-    let noise = prop::collection::vec(any::<u8>(), 0..=size_of_val(&clean.up));
-    let mut runner = TestRunner::deterministic();
-    // The last of the upload's signals may have been as many packets ago.
-    let (mut now_us, mut since, mut signals) = (START_US + 9_000_000, APART, 0);
-    for case in 0..200 {
-        let noise = noise.new_tree(&mut runner).expect("any").current();
-        let eager = case % 2 == 0;
-        let mut record = spoilt(&clean, &noise, eager);
-        for _ in 0..100 {
-            if eager {
-                record = spoilt(&record, &[], true);
-            }
-            now_us += 1000;
-            programs.at(now_us);
-            (record.seen_us, record.since_us) = (now_us, flow.since_us);
-            programs.write(flow.place, &record);
-            let packet = Packet {
-                ecn: case % 3,
-                ..packet(Way::Leaves, DATAGRAM)
-            };
-            since += 1;
-            if programs.pass(Way::Leaves, &packet) != Fate::Passes {
-                assert!(since >= APART, "{since} packets after the last");
-                (signals, since) = (signals + 1, 0);
-            }
-            let mark = programs.records().mark(flow.place, 1500);
-            assert!(programs.records().wait_us(flow.place, mark) <= 2_000_000);
-            assert!(programs.records().wait_us(flow.place, u64::MAX) <= 2_000_000);
-            record = programs.read(flow.place);
-        }
-    }
-    println!("{signals} signals");
-    assert!(signals > 50, "{signals} signals: nothing to bound");
+    let trial = Trial {
+        way: Way::Leaves,
+        packet: packet(Way::Leaves, DATAGRAM),
+        bytes: size_of::<tg_hold_up>(),
+        spoil: spoilt,
+        asks: |records, place| vec![records.mark(place, 1500), u64::MAX],
+    };
+    trial.run(&mut programs);
 }
 
 /// What is dropped as one is several packets to its sender, so that is done still more seldom, even where the law wants each told.

@@ -1,4 +1,5 @@
-use super::{Arrival, Share, State, Tide, whole};
+use super::share::whole;
+use super::{Arrival, Share, State, Tide};
 use crate::histories;
 use proptest::prelude::*;
 use tidegate_laws::sys;

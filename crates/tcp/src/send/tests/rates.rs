@@ -1,4 +1,5 @@
 use super::*;
+use crate::cc::RateSample;
 use std::sync::{Arc, Mutex};
 
 /// Remembers what it is told; paces at a fixed rate.

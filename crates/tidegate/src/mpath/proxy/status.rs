@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 use tidegate_overlay::proxy::{Counts, Traffic};
-use tidegate_overlay::{Enrolment, Error};
+use tidegate_overlay::{Error, Listing};
 
 /// Says what has changed.
 pub struct Status {
@@ -44,7 +44,7 @@ impl Status {
 
     /// A refusal before the proxy was ever listed is a mistake in what was asked for; later the registry
     /// may come to its senses.
-    pub fn registered(&mut self, enrolment: &Enrolment) -> Result<(), BadInput> {
+    pub fn registered(&mut self, enrolment: &Listing) -> Result<(), BadInput> {
         let (listed, error) = (enrolment.addresses(), enrolment.error());
         if let Some(error) = &error
             && error.is_final()

@@ -3,7 +3,7 @@
 use super::{KEEP_ALIVE, State, wake};
 use crate::connection::ConnectionError;
 use crate::connection::shutdown::Shutdown;
-use crate::rejected::Rejected;
+use crate::rejected::Rejections;
 use crate::session::Refused;
 use std::net::SocketAddr;
 use tidegate_mpath::wire::{self, Control, Packet, Sealed};
@@ -16,13 +16,13 @@ impl State {
         now: Instant,
         from: SocketAddr,
         sealed: &Sealed,
-        rejected: &mut Rejected,
+        rejected: &Rejections,
     ) {
         let mut plain = std::mem::take(&mut self.plain);
         match self.session.open(sealed, &mut plain) {
             Ok(nonce) => self.receive_plain(now, from, nonce, &plain, rejected),
-            Err(Refused::Forged) => rejected.forged += 1,
-            Err(Refused::Replayed) => rejected.replayed += 1,
+            Err(Refused::Forged) => rejected.count(|r| r.forged += 1),
+            Err(Refused::Replayed) => rejected.count(|r| r.replayed += 1),
         }
         self.plain = plain;
     }
@@ -34,7 +34,7 @@ impl State {
         from: SocketAddr,
         nonce: u64,
         plain: &[u8],
-        rejected: &mut Rejected,
+        rejected: &Rejections,
     ) {
         self.liveness.receive(now);
         match wire::parse(plain) {
@@ -47,12 +47,12 @@ impl State {
             }
             Ok(Packet::Feedback { feedback, .. }) => self.receive_feedback(now, &feedback),
             Ok(Packet::Control { control, .. }) => self.receive_control(now, control),
-            Ok(_) => rejected.malformed += 1,
-            Err(malformed) => rejected.count(malformed),
+            Ok(_) => rejected.count(|r| r.malformed += 1),
+            Err(malformed) => rejected.count(|r| r.note(malformed)),
         }
     }
 
-    fn receive_data(&mut self, now: Instant, data: &Data, payload: &[u8], rejected: &mut Rejected) {
+    fn receive_data(&mut self, now: Instant, data: &Data, payload: &[u8], rejected: &Rejections) {
         if self.shutdown.is_some() {
             return;
         }
@@ -63,7 +63,7 @@ impl State {
                 self.incoming.put(data.stream, buffer);
             }
             Arrival::Duplicate => {}
-            Arrival::Refused => rejected.unwanted += 1,
+            Arrival::Refused => rejected.count(|r| r.unwanted += 1),
         }
         if self.receiver.readable() > 0 || self.receiver.finished() {
             wake(&mut self.reader);

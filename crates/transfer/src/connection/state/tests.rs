@@ -1,5 +1,5 @@
 use super::*;
-use crate::rejected::Rejected;
+use crate::rejected::Rejections;
 use crate::session::{Initiator, respond};
 use crate::{Identity, Token};
 use std::net::Ipv4Addr;
@@ -29,7 +29,7 @@ fn an_answer_to_no_close_message_ends_nothing() {
     let mut closed = Vec::new();
     write_control(&mut closed, 1, Control::Closed);
     let receive = |state: &mut State| {
-        state.receive_plain(now, peer, 0, &closed, &mut Rejected::default());
+        state.receive_plain(now, peer, 0, &closed, &Rejections::default());
     };
     receive(&mut state);
     assert!(!state.is_over(now));

@@ -41,10 +41,7 @@ fn campaign(packets: u64) {
             testbed.turn();
         }
     }
-    let (took, refused) = (
-        began.elapsed().as_secs_f64(),
-        *testbed.rejected.lock().unwrap(),
-    );
+    let (took, refused) = (began.elapsed().as_secs_f64(), testbed.rejected.so_far());
     let connections = testbed.connections;
     println!("mPath: {packets} packets in {took:.0} s, {connections} connections, {refused:?}");
     assert!(connections > 1);
@@ -65,7 +62,7 @@ fn campaign(packets: u64) {
 struct Testbed {
     spoiler: Spoiler,
     driver: Driver,
-    rejected: Arc<Mutex<Rejected>>,
+    rejected: Rejections,
     accepted: mpsc::Receiver<Connection>,
     /// The application's end of the latest.
     connection: Option<Connection>,
@@ -89,9 +86,9 @@ impl Testbed {
         };
         let (accepting, accepted) = mpsc::channel(16);
         let (counting, live) = watch::channel(0);
-        let rejected = Arc::<Mutex<Rejected>>::default();
+        let rejected = Rejections::default();
         let socket = Socket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-        let counted = Arc::clone(&rejected);
+        let counted = rejected.clone();
         let driver = Driver::new(socket, Some(identity), config, counted, accepting, counting);
         Self {
             spoiler: Spoiler::new(1),
