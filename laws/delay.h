@@ -23,12 +23,12 @@
 #include "base.h"
 
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* clocks: a tick of either */
-#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than drift is ever behind by, 4 s of 2000 ppm */
-#define TG_DELAY_SET_US (100 * TG_MS_US) /* and more than a clock's steps, which may be 16 ms */
+#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
+#define TG_DELAY_SET_US (100 * TG_MS_US) /* clocks: more than the steps of a coarse clock, which may be 16 ms */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
 #define TG_CLOCK_WINDOW_SHIFT 25 /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
-#define TG_CLOCK_ECHOES 128u /* arithmetic: the smallest of so many has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
+#define TG_CLOCK_ECHOES 128u /* arithmetic: of a tick of 1 ms 8 us are left in the smallest of so many delays, 0.2 ppm of a window */
 #define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US) /* arithmetic: a quarter of 2^32 us, where a clock of 1 us wraps */
 #define TG_CLOCK_WINDOWS 4u /* choice: what was learned over a minute says little about the hour after */
 #define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no quartz drifts more */

@@ -19,7 +19,7 @@
 #include "window.h"
 
 #define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's: TCP's own first timeout (RFC 6298) */
-#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times what is taken for a clock's (delay.h) */
+#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times the largest skew that is believed (delay.h) */
 
 struct tg_flow {
 	/* Written by what leaves. */

@@ -38,16 +38,16 @@
 #include "hold/steered.h"
 
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* choice: nothing waits longer */
-#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: of who has brought less the delay is not asked for, */
-#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: if a flow has brought less, its delay is not asked for, */
+#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* if it has brought less, nothing of it waits */
 #define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least: acknowledgements are less; swept */
 #define TG_HOLD_TALK (1u << 20)		   /* choice: bytes over which that is seen */
-#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late; swept */
-#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave; swept */
-#define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way; swept */
-#define TG_HOLD_LEAST_PART 8u		   /* of W: less excess counts as none; swept */
-#define TG_HOLD_LEAST_SEGMENTS 2u	   /* likewise: what one acknowledgement covers (RFC 9000 section 13.2.2) */
-#define TG_HOLD_SIGNAL_ROUNDS 2u	   /* between two signals: one until the sender knows, one until its answer shows */
+#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest recent W: a larger window has outgrown its use; swept */
+#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave at most; swept */
+#define TG_HOLD_QUIET 4u		   /* part of a round trip within which something arrives if anything is on its way; swept */
+#define TG_HOLD_LEAST_PART 8u		   /* part of W: less excess counts as none; swept */
+#define TG_HOLD_LEAST_SEGMENTS 2u	   /* likewise in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
+#define TG_HOLD_SIGNAL_ROUNDS 2u	   /* round trips between two signals: one until the sender knows, one until its answer shows */
 
 struct tg_hold {
 	/* Written by what leaves. */

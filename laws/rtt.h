@@ -27,7 +27,7 @@
 
 #define TG_RTT_SLOTS 32u     /* arithmetic: two round trips */
 #define TG_RTT_PER_ROUND 16u /* two for each of tide's buckets */
-#define TG_RTT_EDGES 24u     /* likewise of edges, which tell delays as well: three */
+#define TG_RTT_EDGES 24u     /* likewise for edges, which tell delays as well: three */
 
 struct tg_rtt {
 	tg_u64 slot[TG_RTT_SLOTS]; /* TSval or edge << 32 | time of its first departure, us modulo 2^32 */

@@ -26,18 +26,18 @@
 
 #include "../base.h"
 
-#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless its window doubles; swept */
-#define TG_CLOCKED_FALLS 2u		     /* that show that it paces itself; one may be a loss; swept */
-#define TG_CLOCKED_FALL_PART 6u		     /* of the window: BBR's drains take a quarter (gain 3/4); swept */
-#define TG_CLOCKED_GREW_PART 8u		     /* of the window in that time: what one that paces itself does not; swept */
-#define TG_CLOCKED_GROWTH 4u		     /* times what it should be, to be looked at again before its time; swept */
+#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which a new sender is only watched, unless its window doubles; swept */
+#define TG_CLOCKED_FALLS 2u		     /* falls that show that a sender paces itself; one may be a loss; swept */
+#define TG_CLOCKED_FALL_PART 6u		     /* part of the window that is a fall: BBR's drains take a quarter (gain 3/4); swept */
+#define TG_CLOCKED_GREW_PART 8u		     /* part of the window that is growth in that time: one that paces itself has none; swept */
+#define TG_CLOCKED_GROWTH 4u		     /* times what it should be: a sender with so large a window is looked at again before its time; swept */
 #define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least; swept */
 #define TG_CLOCKED_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile; swept */
-#define TG_CLOCKED_ANSWER_PART 8u	     /* of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
-#define TG_CLOCKED_DROP_EIGHTHS 3u	     /* of the window, or after a signal of half of it (RFC 5681): less is a pause; swept */
-#define TG_CLOCKED_MOST 4		     /* what answers count at most; swept, */
-#define TG_CLOCKED_ENOUGH -3		     /* and what their lack must make to end it; swept */
-#define TG_CLOCKED_SURE 2u		     /* questions answered after which it is asked ever more seldom; swept */
+#define TG_CLOCKED_ANSWER_PART 8u	     /* part of the window by which an answer lowers it: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
+#define TG_CLOCKED_DROP_EIGHTHS 3u	     /* of the window, or after a signal of half of it (RFC 5681): a fall to less is a pause; swept */
+#define TG_CLOCKED_MOST 4		     /* the highest score of answers; swept, */
+#define TG_CLOCKED_ENOUGH -3		     /* and that of silences at which a sender is left alone; swept */
+#define TG_CLOCKED_SURE 2u		     /* questions answered, after which ever fewer are asked; swept */
 #define TG_CLOCKED_AGAIN_US (10 * TG_SECOND_US) /* between two questions then, at first; swept */
 #define TG_CLOCKED_AGAIN_MAX_US (160 * TG_SECOND_US) /* choice: doubled up to this */
 #define TG_CLOCKED_LEFT_US (30 * TG_SECOND_US) /* how long one that does not answer is left alone; swept, */

@@ -27,9 +27,9 @@
 
 #include "../hold.h"
 
-#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late; swept, */
-#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have; swept */
-#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands; swept */
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest recent W: a larger window has outgrown its use; swept, */
+#define TG_HOLD_UP_LEAST 4u    /* but only if it is by so many segments larger; swept */
+#define TG_HOLD_UP_ANSWERS 64u /* answers over which it is averaged how many bytes each stands for; swept */
 
 struct tg_hold_up {
 	/* Written by what leaves. */

@@ -18,7 +18,7 @@
 #include "group.h"
 #include "share.h"
 
-#define TG_DEVICE_UNIT 4096u /* arithmetic: of a weight; that many flows can divide it */
+#define TG_DEVICE_UNIT 4096u /* arithmetic: parts of a device's weight: so many flows can divide it */
 
 /* A device's flows in one group, in this round trip and in the one before. */
 struct tg_device_part {

@@ -5,18 +5,18 @@
 
 #include "path.h"
 
-#define TG_TIDE_MEAN_SHIFT 3		    /* of m, a bucket: two thirds in a lag, as old as a count is; swept */
-#define TG_TIDE_NEAR_SHIFT 6		    /* of d1: eight lags; swept */
-#define TG_TIDE_FAR_COUNT 512u		    /* buckets of d2: 64 lags; swept */
+#define TG_TIDE_MEAN_SHIFT 3		    /* part by which m follows, each bucket: two thirds of the way in a lag, as old as a count is; swept */
+#define TG_TIDE_NEAR_SHIFT 6		    /* part by which d1 follows, each bucket: over eight lags; swept */
+#define TG_TIDE_FAR_COUNT 512u		    /* buckets over which d2 is averaged: 64 lags; swept */
 #define TG_TIDE_FAR_PRIOR 16u		    /* buckets that d2's first guess weighs; swept */
-#define TG_TIDE_FIRST_SHIFT 1		    /* of the rate is the first guess of its error; swept */
-#define TG_TIDE_GROWTH_SHIFT 1		    /* of the count it is more where the queue ran empty; swept */
+#define TG_TIDE_FIRST_SHIFT 1		    /* part of the rate that is the first guess of its error; swept */
+#define TG_TIDE_GROWTH_SHIFT 1		    /* part by which a count is raised if the queue ran empty; swept */
 #define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* clocks: ticks of 1 ms tell no shorter way from a queue */
-#define TG_TIDE_LAG_PART 16u		    /* of a change, a sample: a flow's own lag, by 16 samples a round trip (rtt.h) */
+#define TG_TIDE_LAG_PART 16u		    /* part of a change by which a flow's own lag follows, each sample: there are 16 in a round trip (rtt.h) */
 #define TG_TIDE_STARTED 2u		    /* buckets that end with a queue end the start; one may be chance; swept */
-#define TG_TIDE_FLAT 12u		    /* buckets in which the rate has not grown where delays are only bounded; swept */
-#define TG_TIDE_FLAT_SHIFT 2		    /* by a quarter it has to grow, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
-#define TG_TIDE_FULL 2u			    /* buckets that a queue stood through before a fall counts; swept */
+#define TG_TIDE_FLAT 12u		    /* where delays are only bounded: buckets without growth of the rate that show a full link; swept */
+#define TG_TIDE_FLAT_SHIFT 2		    /* part by which it has to grow: a quarter, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
+#define TG_TIDE_FULL 2u			    /* buckets in a row with a standing queue before a lower count lowers the forecast; swept */
 
 /* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. If it
  * followed faster, data and acknowledgements that alternate in both queues would make both oscillate. */

@@ -18,19 +18,19 @@
 #define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* choice: who has brought less shows nothing to others */
 #define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want; swept, */
 #define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer: slow proofs need them; swept, */
-#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: and a group of which nothing comes */
+#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: or a group of which nothing has come */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less; swept */
-#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too: four proofs; swept, */
+#define TG_GROUP_CROWD 48	     /* what others must have found together, so that less is a proof: four proofs; swept, */
 #define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most; swept, */
-#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
+#define TG_GROUP_CROWD_PROOF 4	     /* and the score that is a proof then; swept */
 #define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
-#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink; swept, */
-#define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted; swept */
+#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before a group's queue is let sink; swept, */
+#define TG_GROUP_FULL 128u		     /* and after that, before a member's offset is doubted; swept */
 #define TG_GROUP_NEVER 0xffffffffu   /* since it last ran empty: it was not let sink */
-#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty; swept */
-#define TG_GROUP_LEFT 8u	     /* choice: how often a departure makes it harder to come back, twice as far each time */
-#define TG_GROUP_OFFSET_PART 4u	     /* of an offset that is found too large, a packet; swept */
-#define TG_GROUP_OWN_ERROR_SHIFT 2   /* of the first guess of a rate's error, where the group has known the rate; swept */
+#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member: with no larger windows the queue cannot run empty; swept */
+#define TG_GROUP_LEFT 8u	     /* choice: so many departures make it harder to come back, each twice as hard */
+#define TG_GROUP_OFFSET_PART 4u	     /* part by which an offset that is too large is lowered, each packet; swept */
+#define TG_GROUP_OWN_ERROR_SHIFT 2   /* part of the usual first guess of a rate's error, where the group has known the rate; swept */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip; swept, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
 

@@ -16,8 +16,8 @@
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
 #define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
 #define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* buckets: the queue did in this one, whose end makes 0 of it */
-#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* a trial on Starlink's changing paths; swept */
-#define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many bytes waiting a lost one is worth; swept */
+#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* two delays of one level may differ by so much more while the lag is longer: a trial on Starlink's changing paths; swept */
+#define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many waiting bytes a lost one is worth; swept */
 
 /* What tide is doing on a path. */
 enum tg_tide_state {

@@ -5,24 +5,24 @@
 
 #include "path.h"
 
-#define TG_TIDE_LONGER 16u		   /* a lag that has grown by this part of it is longer: twice an empty queue's */
-#define TG_TIDE_LONGER_PATIENCE 8u	   /* lags for which a "no" then holds at most; swept */
-#define TG_TIDE_WATCHES 9u		   /* lags for which a probe is then watched at most: BBR tries every eighth */
+#define TG_TIDE_LONGER 16u		   /* a lag that has grown by this part counts as longer: twice the part of an empty queue */
+#define TG_TIDE_LONGER_PATIENCE 8u	   /* lags for which a failed probe counts at most, while the lag is longer; swept */
+#define TG_TIDE_WATCHES 9u		   /* lags for which a probe is watched at most, while the lag is longer: BBR tries more every eighth */
 #define TG_TIDE_STEADY 12u		   /* buckets at one level before it is doubted; swept */
-#define TG_TIDE_DOUBTED 8u		   /* lags: no route became so much longer, and no probe would see it; swept */
-#define TG_TIDE_SUNK_SHIFT 2		   /* of the forecast, by which it has sunk; swept */
-#define TG_TIDE_FED_SHIFT 2		   /* of it may be missing, or it is an outage; swept */
-#define TG_TIDE_ROOM_SHIFT 2		   /* of the rate that a probe adds at least; swept */
-#define TG_TIDE_ROOM_MOST_SHIFT 1	   /* and at most: what grows where the queue is empty */
-#define TG_TIDE_USED_SHIFT 3		   /* of the room may stay unused; swept */
-#define TG_TIDE_OTHERS_PART 2u		   /* of the level, from which on others wait as well; swept */
-#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US) /* as old as BBR lets its own smallest round trip become (its RTpropFilterLen); swept */
-#define TG_TIDE_PATIENCE 4u		   /* lags that a first "no" holds: the probe itself took two; swept */
+#define TG_TIDE_DOUBTED 8u		   /* lags: a higher level is not doubted, as no route became so much longer, and no probe would see it; swept */
+#define TG_TIDE_SUNK_SHIFT 2		   /* part by which the forecast must have fallen to have sunk; swept */
+#define TG_TIDE_FED_SHIFT 2		   /* part by which the rate may be below the forecast; if it is less, this is an outage; swept */
+#define TG_TIDE_ROOM_SHIFT 2		   /* part of the rate that a probe adds at least; swept */
+#define TG_TIDE_ROOM_MOST_SHIFT 1	   /* and at most: as much as a count is raised if the queue ran empty */
+#define TG_TIDE_USED_SHIFT 3		   /* part of the added room that may stay unused; swept */
+#define TG_TIDE_OTHERS_PART 2u		   /* part of the level that others must wait for, to wait as well; swept */
+#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US) /* since the queue was last seen empty: as old as BBR lets its own smallest round trip become (its RTpropFilterLen); swept */
+#define TG_TIDE_PATIENCE 4u		   /* lags for which a first failed probe counts: the probe itself took two; swept */
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US) /* choice: a probe costs a round trip of queue */
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US) /* until a floor that has risen is checked; swept */
-#define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
-#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* that a "no" holds where echoes tell the delay; swept */
-#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about; swept */
+#define TG_TIDE_ECHOED_MOVES 8u /* part of a round trip by which a level may move if echoes tell the delay: a probe adds twice that at least */
+#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* for which a failed probe counts at most if echoes tell the delay; swept */
+#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* from an empty queue, or a probe, to the next probe if echoes tell the delay; swept */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */

@@ -5,13 +5,13 @@
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
+#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* and later ever longer: doubled up to this; swept */
 #define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
-#define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag that is tried; swept */
+#define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag for which the window is then; swept */
 #define TG_TIDE_FALL_US (8 * TG_MS_US) /* a scheduler's bursts of 4 ms move a floor by less; swept */
-#define TG_TIDE_FALL_PART 8u	 /* of the lag; swept */
-#define TG_TIDE_RECHECK_PART 16u /* choice: of the time, one part at most goes into rechecks after falls */
-#define TG_TIDE_RECHECKS 8u	 /* choice: but so many, of two lags each, may come at once */
+#define TG_TIDE_FALL_PART 8u	 /* or by this part of the lag, if that is more; swept */
+#define TG_TIDE_RECHECK_PART 16u /* choice: part of the time that rechecks after falls take at most */
+#define TG_TIDE_RECHECKS 8u	 /* choice: but so many, of two lags each, may follow one another */
 
 /*
  * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a

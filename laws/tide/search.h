@@ -8,14 +8,14 @@
 
 #include "group.h"
 
-#define TG_GROUP_ROUND_PART 12u	 /* of a round trip: as far apart two delays may be that are told by round trips; swept */
-#define TG_GROUP_BESIDE_PART 32u /* of a lag: as far apart two packets may be, in which a queue moves as an empty one may */
-#define TG_GROUP_APART_PART 2u	 /* of a round trip lies between two comparisons: a window shows after a whole one; swept */
-#define TG_GROUP_LOOKS 64u	 /* a round trip at most: the packet's work */
-#define TG_GROUP_TICKS 4u	 /* of the peer's clock a movement has at least: likewise one at either end of two delays */
-#define TG_GROUP_NOISE_PART 16u	 /* of a difference, a look: as a flow's own lag follows; swept */
-#define TG_GROUP_BIAS_SHIFT 3	 /* likewise of what one flow sees more; swept */
-#define TG_GROUP_LIKELY 2	 /* part of a proof that is one where many share the queue; swept */
+#define TG_GROUP_ROUND_PART 12u	 /* part of a round trip by which two samples may be apart if round trips tell the delays; swept */
+#define TG_GROUP_BESIDE_PART 32u /* part of a lag by which two packets may be apart: a queue moves by no more than an empty one may have */
+#define TG_GROUP_APART_PART 2u	 /* part of a round trip between two comparisons: a window shows after a whole one; swept */
+#define TG_GROUP_LOOKS 64u	 /* comparisons in a round trip at most: the packet's work */
+#define TG_GROUP_TICKS 4u	 /* ticks of the peer's clock that a movement has at least: likewise one at either end of two delays */
+#define TG_GROUP_NOISE_PART 16u	 /* part of a difference by which its average follows, each comparison: as a flow's own lag does; swept */
+#define TG_GROUP_BIAS_SHIFT 3	 /* likewise for how much more of a queue one flow sees; swept */
+#define TG_GROUP_LIKELY 2	 /* part of a proof that is enough where many share the queue; swept */
 
 /* Finds what `flow`, or else another member of `g`, saw when a packet met the queue at `met_us`: `s->heard` is its
  * index, or TG_MOMENTS. For uploads that becomes known at different times. */

@@ -6,11 +6,11 @@
 #include "path.h"
 #include "recheck.h"
 
-#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* of a near flow beside far ones; swept */
+#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* the margin is for so long a lag at least: for a near flow beside far ones; swept */
 #define TG_TIDE_GROWTH 4u	  /* slow start's doubling, and as much again since the count is half a round trip old */
-#define TG_TIDE_HUNGRY_PART 4u	  /* of an even share; swept */
+#define TG_TIDE_HUNGRY_PART 4u	  /* part of an even share from which on a flow is hungry; swept */
 #define TG_TIDE_LEAST_SEGMENTS 5u /* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
-#define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: below, half a segment is more than 1/32, an empty queue */
+#define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: of a smaller window half a segment is more than 1/32, which counts as an empty queue */
 
 /* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)

@@ -17,17 +17,17 @@
 
 #define TG_GROUPS 8u		   /* choice: a flow keeps 44 bytes for each */
 #define TG_MOMENTS 64u		   /* arithmetic: a quarter of a second of 4 ms each */
-#define TG_MOMENTS_BESIDE 6u	   /* that may be as close as on a slow link: the verifier's work */
+#define TG_MOMENTS_BESIDE 6u	   /* of them that are looked at, as so many may be close enough on a slow link: the verifier's work */
 #define TG_MOMENT_SHIFT 12	   /* 4 ms, a cell's burst: packets this close met the same queue */
-#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise: a tick at either end of two delays; swept */
-#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group; swept */
-#define TG_SHARING_NOISE 3u	   /* and less than so many times what differs from packet to packet; swept */
+#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* a smaller movement is noise: a tick at either end of two delays; swept */
+#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, of a movement that two speakers of a group have seen; swept */
+#define TG_SHARING_NOISE 3u	   /* and a movement of less than so many times what the two flows differ by from packet to packet; swept */
 #define TG_SHARING_ALIKE 4u	   /* part of a movement, by which two alike may differ; swept */
-#define TG_SHARING_ROSE 3	   /* what counts for a common queue, roughly as the logarithm of its odds; swept, */
-#define TG_SHARING_FELL 2	   /* less of both: any two queues that nothing enters fall alike; swept, */
-#define TG_SHARING_APART 2	   /* and against it; swept */
+#define TG_SHARING_ROSE 3	   /* what it counts for a common queue that both rose, roughly as the logarithm of its odds; swept, */
+#define TG_SHARING_FELL 2	   /* that both fell, which is less: any two queues that nothing enters fall alike; swept, */
+#define TG_SHARING_APART 2	   /* and against it that they did not move alike; swept */
 #define TG_SHARING_PROOF 12	   /* four rises; swept */
-#define TG_SHARING_SURE 24	   /* two proofs; swept */
+#define TG_SHARING_SURE 24	   /* the highest score: two proofs; swept */
 #define TG_SHARING_LEAST (-10)	   /* what counts against it at most; swept */
 #define TG_SHARING_TURN 8u	   /* what one speaker's turn can count against at most; swept */
 
