@@ -16,9 +16,9 @@
  * on two CPUs: a slot is one 64-bit word, so that a race can lose a sample but not falsify one.
  *
  * Without timestamps the window's right edge marks the moment (DRS; Feng et al.; DRWA report, Algorithm 1: the time
- * between when a byte is first acknowledged and the receipt of data at least one window beyond it). The same ring makes
- * of one sample a window sixteen a round trip. Of a sender that fills the window they are round trips; of one that does
- * not they are more, never less.
+ * between when a byte is first acknowledged and the receipt of data at least one window beyond it). DRS takes one sample
+ * a window; with the same ring there are up to 24 in a round trip. If the sender fills the window, such a sample is the
+ * round trip; otherwise it is longer, never shorter.
  */
 #ifndef TG_RTT_H
 #define TG_RTT_H

@@ -25,8 +25,8 @@ TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival 
 	t->recheck_end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 }
 
-/* Its two round trips are those of the present lag: most of a fall may come after the beginning, and the lag to be
- * tried is then longer than the present one. */
+/* Whether the recheck is over. It takes two round trips of the present lag, which may have become shorter than it was
+ * at the beginning: most of a fall may come later. */
 TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
@@ -36,7 +36,7 @@ TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a
 	return a->now_us >= t->recheck_end_us;
 }
 
-/* The lag that the window is for: never more than it is by now. */
+/* The lag for which the window is: never longer than the present one. */
 TG_INLINE tg_u32 tg_tide_tried_us(const struct tg_tide *t)
 {
 	return tg_min(t->recheck_h_us, t->h_us);

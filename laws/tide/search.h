@@ -8,12 +8,12 @@
 
 #include "group.h"
 
-#define TG_GROUP_ROUND_PART 12u	 /* part of a round trip by which two samples may be apart if round trips tell the delays; swept */
-#define TG_GROUP_BESIDE_PART 32u /* part of a lag by which two packets may be apart: a queue moves by no more than an empty one may have */
+#define TG_GROUP_ROUND_PART 12u	 /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
+#define TG_GROUP_BESIDE_PART 32u /* part of a lag that two packets may be apart: a queue moves as an empty one may */
 #define TG_GROUP_APART_PART 2u	 /* part of a round trip between two comparisons: a window shows after a whole one; swept */
 #define TG_GROUP_LOOKS 64u	 /* comparisons in a round trip at most: the packet's work */
-#define TG_GROUP_TICKS 4u	 /* ticks of the peer's clock that a movement has at least: likewise one at either end of two delays */
-#define TG_GROUP_NOISE_PART 16u	 /* part of a difference by which its average follows, each comparison: as a flow's own lag does; swept */
+#define TG_GROUP_TICKS 4u	 /* of the peer's clock, that a movement has at least: one at either end of two delays */
+#define TG_GROUP_NOISE_PART 16u	 /* part by which the average difference follows, a look: as a flow's own lag; swept */
 #define TG_GROUP_BIAS_SHIFT 3	 /* likewise for how much more of a queue one flow sees; swept */
 #define TG_GROUP_LIKELY 2	 /* part of a proof that is enough where many share the queue; swept */
 
@@ -215,8 +215,8 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 	d->at_us = t->recheck_end_us + d->wait_us;
 }
 
-/* The queue of many flows that has not run empty for long is let sink: the floors of those that began while others filled
- * it are too high, and their windows keep the part of the queue that these floors hide. */
+/* If the queue of many flows has not run empty for long, it is let sink: the floors of flows that began while others
+ * filled it are too high, and their windows keep the part of the queue that these floors hide. */
 TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
 {
 	struct tg_tide *t = &g->tide;
