@@ -41,7 +41,7 @@ pub struct LinkSpec {
     #[serde(default)]
     pub delay_steps: Vec<DelayStep>,
     /// A file of one-way delays in milliseconds, one a line for each 10 ms, looped. What each of them is above
-    /// the smallest of the file is added to `delay_ms`, which is so the least delay. When the delay falls, no
+    /// the smallest of the file is added to `delay_ms`, which is thus the least delay. When the delay falls, no
     /// packet overtakes another.
     #[serde(default)]
     pub delay_trace: Option<String>,

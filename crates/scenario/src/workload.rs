@@ -213,7 +213,7 @@ pub enum WorkloadKind {
     Ping {
         /// Milliseconds between echoes.
         interval_ms: f64,
-        /// Length of each, in bytes, IP header included; by default that of ping(8)'s. With the length of a call's or
+        /// Length of each, in bytes, IP header included; by default as ping(8)'s. With the length of a call's or
         /// a game's packets they stand for those.
         #[serde(default = "echo_bytes", skip_serializing_if = "is_echo_bytes")]
         packet_bytes: u64,
