@@ -11,12 +11,12 @@
 
 struct tg_arrival {
 	/* What the packet says, for those who measure it. */
-	tg_u64 now_us;	   /* when it came; measured: an upload's, when the data left the uplink's queue */
+	tg_u64 now_us;	   /* when it came; once measured, of an upload: when the data left the uplink's queue */
 	tg_u32 tsval;	   /* the peer's timestamp, if `stamped` */
 	tg_u32 tsecr;	   /* ours that it echoes */
-	tg_u32 len;	   /* payload bytes; measured: an upload's */
-	tg_u32 end;	   /* sequence number behind the last of them; measured: an upload's */
-	tg_u32 mss;	   /* of one segment on the wire, 0 if not known; measured: of the flow's */
+	tg_u32 len;	   /* payload bytes; of an upload once it is measured */
+	tg_u32 end;	   /* sequence number behind the last of them; likewise */
+	tg_u32 mss;	   /* payload of a segment on the wire, 0 if not known; once measured, of the flow's segments */
 	tg_u8 stamped;	   /* whether it has timestamps */
 	tg_u8 uploading;   /* the way back carries uploads that we steer: tg_uploading */
 	tg_u32 back_us;	   /* and what the last of them waited in the uplink's queue: tg_uplink_us */
@@ -27,20 +27,20 @@ struct tg_arrival {
 	tg_u8 upload;	   /* it is an upload's */
 	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
 	tg_u8 echoed;	   /* the delay is told by echoes of ours, which come now and then */
-	tg_u8 binds;	   /* then: more waits than the window lets out */
-	tg_u8 bound;	   /* and may be less: the sender need not have filled its window */
+	tg_u8 binds;	   /* with `echoed`: more waits here than the window lets out */
+	tg_u8 bound;	   /* the delay is only an upper bound: the sender need not have filled its window */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
-	tg_u32 queue_us;   /* forward queueing delay, TG_DELAY_UNKNOWN while nothing tells it */
-	tg_u32 met_us;	   /* when it met the queue that it shares with others: left it, or an upload's entered it */
+	tg_u32 queue_us;   /* forward queueing delay, TG_DELAY_UNKNOWN while it is not known */
+	tg_u32 met_us;	   /* when it met the queue that it may share: a download's left it, an upload's entered it */
 	tg_u32 one_way_us; /* one-way delay but for a constant, modulo 2^32 */
 	tg_u32 tick_us;	   /* unit of the peer's clock */
 	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */
 	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
 	tg_u32 beside_us;  /* queueing delay that a flow of another record saw just before; 0: none */
-	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor, that of its delay or RTTmin, */
-	tg_u32 bared_us;   /* by how much that of its delay, */
+	tg_u32 fell_us;	   /* by how much this packet lowered the floor of the delay or RTTmin, whichever fell more; */
+	tg_u32 bared_us;   /* by how much that floor, */
 	tg_u32 nearer_us;  /* and RTTmin */
 };
 

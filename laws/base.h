@@ -29,10 +29,10 @@ typedef __INT64_TYPE__ tg_s64;
 /* A window that limits nothing: the kernel's own window stays. */
 #define TG_UNLIMITED 0xffffffffu
 
-/* A queueing delay that nothing tells. */
+/* A queueing delay that is not known. */
 #define TG_DELAY_UNKNOWN 0xffffffffu
 
-/* Longer than any time: the least of none. */
+/* Longer than any time; the least of an empty set of times. */
 #define TG_INFINITE_US 0xffffffffu
 
 #define TG_MS_US 1000u

@@ -23,12 +23,12 @@
 #include "base.h"
 
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* clocks: a tick of either */
-#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than drift is ever behind by, 4 s of 2000 ppm */
-#define TG_DELAY_SET_US (100 * TG_MS_US) /* and more than a clock's steps, which may be 16 ms */
+#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
+#define TG_DELAY_SET_US (100 * TG_MS_US) /* clocks: more than the steps of a coarse clock, which may be 16 ms */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
 #define TG_CLOCK_WINDOW_SHIFT 25 /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
-#define TG_CLOCK_ECHOES 128u /* arithmetic: the smallest of so many has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
+#define TG_CLOCK_ECHOES 128u /* arithmetic: the smallest of so many delays has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
 #define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US) /* arithmetic: a quarter of 2^32 us, where a clock of 1 us wraps */
 #define TG_CLOCK_SOUND 2u /* choice: a window as long as so many windows ended with a silence, and tells nothing */
 #define TG_CLOCK_WINDOWS 4u /* choice: what was learned over a minute says little about the hour after */
@@ -48,11 +48,11 @@ struct tg_delay {
 	tg_u32 back_was_us; /* and in the last */
 	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
-	tg_u32 told_us;	    /* the unit by the last window alone */
+	tg_u32 told_us;	    /* the unit that the last window alone has shown */
 	tg_u32 unused;
 	tg_u8 upload;	    /* the peer receives the data; we send them */
 	tg_u8 started;
-	tg_u8 compared;	    /* the last window was a sound one */
+	tg_u8 compared;	    /* the last window can be compared with this one */
 	tg_u8 rounds;	    /* the delays are round trips: the peer's clock tells nothing */
 };
 
@@ -136,9 +136,9 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 
 /*
  * Both clocks are compared over the way back alone: a queue that builds up on the forward way would
- * stretch our time and make the peer's clock look slow. To a download, the peer stamped `tsval` when
- * a moment of ours reached it; to an upload, we received `tsval` at one. The smallest delay of the
- * way back, window by window, moves as the clocks drift apart. `rise_us` is RTT - RTTmin.
+ * stretch our time and make the peer's clock look slow. Of a download, the peer stamped `tsval` when
+ * a moment of ours reached it; of an upload, we received `tsval` at such a moment. The smallest delay
+ * of the way back, window by window, moves as the clocks drift apart. `rise_us` is RTT - RTTmin.
  */
 TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_end_us,
 				tg_u32 forward_end_us, tg_u32 rise_us)
@@ -168,8 +168,8 @@ TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
 	d->drift_us += rise_us;
 }
 
-/* The peer's clock gains on ours: its stamps make the way back look longer and the forward way
- * shorter, or the other way round where we send the data; or it loses. */
+/* The floor follows the peer's clock. If that gains on ours, its stamps make the way back look longer and the
+ * forward way shorter, or the other way round where we send the data; likewise if it loses. */
 TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 {
 	tg_u32 elapsed_us = now_us - d->moved_us;

@@ -22,7 +22,7 @@
 #define TG_FLOW_GAP_PART 2u	       /* arithmetic: a gap of this part of a sample is no more than the rest of it */
 #define TG_FLOW_USED_PART 2u	       /* choice: a sender that has used this part of its window was not silent */
 #define TG_FLOW_STEP_TICKS 2u	       /* clocks: so many ticks of the peer's clock are no step either: one of each of two delays */
-#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times what is taken for a clock's (delay.h) */
+#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times the largest skew that is believed (delay.h) */
 
 struct tg_flow {
 	/* Written by what leaves. */
@@ -52,7 +52,7 @@ struct tg_flow {
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
 	tg_u8 answered;		/* what left in the handshake has had its answer */
-	tg_u32 promised;	/* right edge when it had last started */
+	tg_u32 promised;	/* right edge when its last start ended */
 	struct tg_share share;
 	struct tg_sharing sharing;
 	struct tg_tide own;	/* its record while it is in no group */
@@ -94,7 +94,7 @@ TG_INLINE int tg_flow_edge_sound(const struct tg_flow *f, tg_u64 now_us)
 	       (gap_us <= TG_FLOW_OUTAGE_US && f->asked_us < f->arrived_us);
 }
 
-/* Without timestamps: what answers our handshake, and then data beyond an edge. */
+/* A sample without timestamps: the first is from the answer to our handshake, later ones from data beyond an edge. */
 TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_arrival *a)
 {
 	tg_u64 round_us = a->now_us - f->opened_us;
@@ -357,10 +357,10 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 		.bytes = tg_flow_news(f, a),
 		.mss = a->mss,
 		.rd_us = a->rd_us,
-		/* Of minima a silence's length is no part. */
+		/* A silence can only lengthen a sample, so the minima may use it. */
 		.sample_us = a->echo_us,
 		.tick_us = f->delay.tick_us,
-		/* A SYN is so short that its delay is another one. */
+		/* A SYN is so short that its delay differs from that of data. */
 		.sound = ordered && a->len,
 		.held = f->window.held,
 		.keep = p->keep != 0,

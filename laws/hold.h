@@ -3,10 +3,10 @@
  * The hold: a window for flows without one that we could lower (QUIC, other UDP, tunnels).
  *
  * A sender that is clocked by acknowledgements sends when one reaches it, and all of them leave
- * through us. With w the sender's window and L what had arrived when the last packet that we let go was
- * made, so that it may acknowledge it, the sender has sent L + w at most. That is to be A + W, with A
- * what has arrived by now and W the window that tide would have told it. So what leaves waits, in
- * order, until
+ * through us. Let L be what had arrived when the last packet that we let go was made: that packet
+ * acknowledges no more. Then a sender with the window w has sent L + w at most. We want this to be A + W
+ * at most, where A is what has arrived by now, and W is the window that tide would have told the sender.
+ * So what leaves waits, in order, until
  *
  *     A >= made + (w - W)
  *
@@ -15,10 +15,10 @@
  * sender that paces itself (RFC 9002, section 7.7) spreads what a burst of acknowledgements allows over a round trip,
  * including our wait; packets for data that it still has to send would otherwise be released twice.
  *
- *     w    what arrives beside an echo of ours was let go when that was sent, a round trip ago:
+ *     w    what arrives beside an echo of ours was released when the echo was sent, a round trip ago:
  *          A(now) - L(now - RTT)
- *     W    tide's, by the same record and in the same groups as a flow's with a window; what the echoes
- *          say is its delay
+ *     W    tide's window, by the same record and in the same groups as for a flow with a window; the delay
+ *          is that of the echoes
  *
  * The sender's window must not grow for ever, otherwise the wait grows too: once w is half as large again as the
  * largest recent W, one arriving packet is signalled as congestion (marked CE if ECT, else dropped). The next signal
@@ -38,29 +38,29 @@
 #include "hold/steered.h"
 
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* choice: nothing waits longer */
-#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: of who has brought less the delay is not asked for, */
-#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: if a flow has brought less, its delay is not asked for, */
+#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* if it has brought less, nothing of it waits */
 #define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least: acknowledgements are less; swept */
 #define TG_HOLD_TALK (1u << 20)		   /* choice: bytes over which that is seen */
-#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late; swept */
-#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave; swept */
-#define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way; swept */
+#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest recent W: a larger window is too large; swept */
+#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave at most; swept */
+#define TG_HOLD_QUIET 4u		   /* part of a round trip in which something comes if anything is on its way; swept */
 #define TG_HOLD_UNANSWERED 2u		   /* so many times what W allows between two echoes may leave while no data come; swept */
-#define TG_HOLD_LEAST_PART 8u		   /* of W: less excess counts as none; swept */
-#define TG_HOLD_LEAST_SEGMENTS 2u	   /* likewise: what one acknowledgement covers (RFC 9000 section 13.2.2) */
+#define TG_HOLD_LEAST_PART 8u		   /* part of W: less excess counts as none; swept */
+#define TG_HOLD_LEAST_SEGMENTS 2u	   /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
 #define TG_HOLD_SIGNAL_ROUNDS 2u	   /* between two signals: one until the sender knows, one until its answer shows */
 
 struct tg_hold {
 	/* Written by what leaves. */
 	struct tg_departed departed;
-	tg_u32 waited_us;    /* and how long it had waited */
+	tg_u32 waited_us;    /* how long the last packet that left had waited */
 	tg_u32 went;	     /* bytes that left of late */
 
 	/* Written by what arrives. */
 	tg_u64 arrived;	     /* bytes in all: A */
-	tg_u64 until;	     /* what was made when so many had arrived may leave */
+	tg_u64 until;	     /* packets that were made when so many bytes had arrived may leave */
 	tg_u64 echoed;	     /* what had arrived by the last echo that had data beside it */
-	tg_u64 arrived_us;   /* when the last of them came */
+	tg_u64 arrived_us;   /* when the last bytes came */
 	tg_u64 round_us;     /* when this round trip began, */
 	tg_u64 round_from;   /* and what had arrived by then */
 	tg_u64 signalled_us; /* when congestion was signalled last */
@@ -71,7 +71,7 @@ struct tg_hold {
 	tg_u32 largest;	     /* the largest in this round trip, */
 	tg_u32 larger;	     /* and in the last */
 	tg_u32 signals;	     /* packets signalled */
-	tg_u32 gated;	     /* what leaves can be made to wait: by whom it is, nobody else's to write */
+	tg_u32 gated;	     /* whether what leaves can be made to wait; only who makes it wait writes this */
 	struct tg_clocked clocked;
 	struct tg_steered steered;
 };
@@ -150,8 +150,8 @@ TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 	return until < made ? tg_max(tg_hold_takes_us(h, made - until), 1) : 0;
 }
 
-/* A packet of `len` bytes leaves. The time when it was made is not known: it counts as made when so many bytes had
- * arrived as release it now, and not before the previous packet. */
+/* A packet of `len` bytes leaves. It is not known when it was made: it counts as made when as many bytes had arrived as
+ * the present release allows, and not before the previous packet. */
 TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	tg_u64 until = tg_hold_until(h);

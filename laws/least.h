@@ -5,7 +5,7 @@
 
 #include "base.h"
 
-#define TG_LEAST_US (4 * TG_SECOND_US) /* in so long a cell's queue has been empty; swept */
+#define TG_LEAST_US (4 * TG_SECOND_US) /* in so long a time a cell's queue has been empty; swept */
 
 struct tg_least {
 	tg_u64 since_us; /* when this span began; 0: nothing noted yet */

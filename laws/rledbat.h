@@ -21,8 +21,8 @@
  *                        W = 2 MSS, ssthresh = W before
  *
  * A slow-down empties the queue, so that flows that share it all see the base. For a slow start
- * after the first, 3/4 T becomes T. XNU puts the next one off for 30 s with every decrease, which near
- * the target is for ever; LEDBAT++ does not, nor is it done here.
+ * after the first, 3/4 T becomes T. XNU puts the next slow-down off for 30 s with every decrease, which
+ * near the target means for ever; LEDBAT++ does not, and neither does this law.
  *
  * XNU keeps the base by route, that is for one destination. Our path is an interface, whose flows go
  * to many, so the base lives on the flow. XNU counts in whole segments, here it is bytes. That a
@@ -49,7 +49,7 @@ struct tg_rledbat {
 	tg_u64 arrived_us;	/* last data; 0: none yet */
 	tg_u64 minute_us;	/* when the open minute began; 0: no sample yet */
 	tg_u64 slowdown_at_us;	/* when the next slow-down is due; 0: not known yet */
-	tg_u64 slowdown_us;	/* when the last one began, until its duration is known; 0: it is */
+	tg_u64 slowdown_us;	/* when the last one began; 0: its duration is known by now */
 	tg_u64 reduced_until_us; /* no reduction before */
 	tg_u32 base_us[TG_RLEDBAT_MINUTES];    /* smallest sample of a minute; 0: none */
 	tg_u32 current_us[TG_RLEDBAT_CURRENT]; /* last samples; 0: none */
@@ -231,7 +231,7 @@ TG_INLINE void tg_rledbat_schedule(struct tg_rledbat *r, tg_u64 now_us)
 	r->ssthresh = tg_min(r->ssthresh, r->window);
 }
 
-/* Whether a window's worth has arrived since it was last so. */
+/* Whether a window's worth of bytes has arrived since the last time. */
 TG_INLINE int tg_rledbat_window_passed(tg_u32 *bytes, tg_u32 len, tg_u32 window)
 {
 	tg_u64 sum = (tg_u64)*bytes + len;

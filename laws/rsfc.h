@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Receiver-side flow control (RSFC, thesis chapter 5): the upload's receiver keeps the queue before a slow uplink
- * short.
+ * Receiver-side flow control (RSFC; chapter 5 of Y. Xu's PhD thesis, National University of Singapore, 2014): the
+ * upload's receiver keeps the queue before a slow uplink short.
  *
  *     RD     = arrival - TSval       relative one-way delay, equation 5.1
  *     RTT    = arrival - departure of what the data echoes            5.2
@@ -35,9 +35,9 @@
  *
  *  - W begins with the kernel's window, which bounds it ever after (window.h): until a queue stood
  *    there is nothing to lower.
- *  - The one segment beyond the thesis's BDP is that which waits for its delayed ACK (RFC 9293 section
- *    3.8.6.3): of W it is not under way, and where the BDP is a few segments the link would idle for
- *    as long once a cycle.
+ *  - The one segment beyond the thesis's BDP is the one that waits for its delayed ACK (RFC 9293 section
+ *    3.8.6.3): it is a part of W that is not under way. With a BDP of a few segments the link would
+ *    otherwise idle for as long once a cycle.
  *  - "Freezes" in the fast state means that W does not grow with each segment. It follows rho, as "when
  *    rho changes, we simply update our estimate of the BDP" says: a link that got slower meanwhile is
  *    drained too.
@@ -48,8 +48,8 @@
  *  - rho "increases" if it is an eighth above the smallest measured since the cycle, or the monitor
  *    state, began, and what arrives at once does not account for it: a few segments a round trip are
  *    never measured closer than to one arrival, which may be a pair that was acknowledged together.
- *    Against the value before it would not do: a link that is not full because of the small window of
- *    the fast state still shows the rate of the larger one before, for a round trip.
+ *    To compare with the value just before would not do: when the fast state's small window no longer
+ *    fills the link, the rate of the larger window before still shows for a round trip.
  *  - "Even after RD increases by T": above its smallest in the monitor state; and at least one
  *    measurement ended after that, and one before it to compare it with.
  *  - RDmin holds an unknown clock offset, so half of it means nothing. What is halved is the path's

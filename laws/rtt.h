@@ -16,9 +16,9 @@
  * on two CPUs: a slot is one 64-bit word, so that a race can lose a sample but not falsify one.
  *
  * Without timestamps the window's right edge marks the moment (DRS; Feng et al.; DRWA report, Algorithm 1: the time
- * between when a byte is first acknowledged and the receipt of data at least one window beyond it). The same ring makes
- * of one sample a window sixteen a round trip. Of a sender that fills the window they are round trips; of one that does
- * not they are more, never less.
+ * between when a byte is first acknowledged and the receipt of data at least one window beyond it). DRS takes one sample
+ * a window; with the same ring there are up to 24 in a round trip. If the sender fills the window, such a sample is the
+ * round trip; otherwise it is longer, never shorter.
  */
 #ifndef TG_RTT_H
 #define TG_RTT_H
@@ -27,7 +27,7 @@
 
 #define TG_RTT_SLOTS 32u     /* arithmetic: two round trips */
 #define TG_RTT_PER_ROUND 16u /* two for each of tide's buckets */
-#define TG_RTT_EDGES 24u     /* likewise of edges, which tell delays as well: three */
+#define TG_RTT_EDGES 24u     /* likewise for edges, which tell delays as well: three */
 
 struct tg_rtt {
 	tg_u64 slot[TG_RTT_SLOTS]; /* TSval or edge << 32 | time of its first departure, us modulo 2^32 */

@@ -42,15 +42,15 @@
  *                                               PROBING -----------+
  *                                            W fixed, larger
  *
- * and, ever more seldom after floors have risen, or once one has fallen, RUNNING -> RECHECKING ->
- * RUNNING, with the window that a shorter lag asks for.
+ * and RUNNING -> RECHECKING -> RUNNING, with the window that a shorter lag asks for: less and less often
+ * after floors have risen, and when one has fallen.
  *
- * PROBING ages the floors: after a route change the smallest delay of old is not the empty queue's
- * any more, the longer way counts as queue, and the window that is too small for it lets the
- * forecast sink. A queue is ours only if our window moves it: where delay stands still at some
- * level while the forecast has sunk, the window is opened a little. If more arrives and the delay
- * is what it was, that level is path, and all floors rise by it. A real queue would have grown, and
- * the price of asking is that it did for a round trip; capacity is never given away.
+ * PROBING ages the floors. After a route has become longer, the smallest delay seen before is no longer that
+ * of the empty queue: the longer way counts as queue, the window is too small for it, and the forecast sinks.
+ * But a queue is ours only if our window moves it. So if delay stands still at some level while the forecast
+ * has sunk, the window is opened a little. If more arrives at the same delay, that level is path, and all
+ * floors rise by it. A real queue would have grown: the price of a probe is that it does so for a round trip.
+ * Capacity is never given away.
  *
  * Source: the project's own; docs/internals/law.md derives it.
  */
@@ -71,8 +71,8 @@
 #define TG_TIDE_CATCH_UP 32u		    /* buckets closed at most for one packet: the verifier's work */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US) /* choice: without data, what is known of the link is old */
 
-/* Closes the buckets that have ended by now; only the first of them can have data. Said apart, that is less
- * work for the verifier, which looks at each round of a loop. */
+/* Closes the buckets that have ended by now; only the first of them can have data. It is closed before the loop,
+ * since the verifier looks at each round of a loop. */
 TG_INLINE void tg_tide_catch_up(struct tg_tide *t, tg_u64 now_us)
 {
 	if (now_us >= t->bucket_end_us) {

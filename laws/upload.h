@@ -27,9 +27,9 @@
 struct tg_upload {
 	struct tg_flow flow;
 	struct tg_least lag_us;
-	tg_u64 out_us;	     /* when what the last sample is of left the queue */
-	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
-	tg_u32 rd_us;	     /* that one's relative one-way delay */
+	tg_u64 out_us;	     /* when the data of the last sample left the queue */
+	tg_u32 out_tsval;    /* the peer's stamp on their acknowledgement, */
+	tg_u32 rd_us;	     /* their relative one-way delay, */
 	tg_u32 one_way_us;   /* and the same with the clocks' drift */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
@@ -120,7 +120,7 @@ TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 	return tg_uploading(uplink, now_us) && !uplink->party_rounds ? uplink->party_queue_us : 0;
 }
 
-/* One that brings a sample: delay, lag, and the moment to count from. */
+/* An acknowledgement that brings a sample: delay, lag, and the moment to count from. */
 TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 				struct tg_arrival *a)
 {
@@ -232,7 +232,7 @@ TG_INLINE int tg_upload_silent(const struct tg_upload *u, const struct tg_ack *a
 	return w->known && !ack->bare && !tg_after(ack->ack, w->ack);
 }
 
-/* As tg_upload_acknowledged(), of one that brings no news and carries a timestamp, without its path. */
+/* As tg_upload_acknowledged(), for one that brings no news and carries a timestamp; it needs no path. */
 TG_INLINE tg_u16 tg_upload_passed(struct tg_upload *u, const struct tg_ack *ack, tg_u64 now_us)
 {
 	u->flow.arrived_us = now_us;

@@ -85,8 +85,8 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 		if (wanted < kernel || w->sent_raw < w->kernel_raw)
 			raw = tg_min(w->sent_raw, a->raw);
 	} else if (w->known && wanted < kernel) {
-		/* Not known: whatever was promised before we looked is inside the kernel's
-		 * window now, so the first acknowledgement passes and sets the edge. */
+		/* If nothing is known yet, whatever was promised before we looked is inside the kernel's
+		 * window now: the first acknowledgement passes and sets the edge. */
 		tg_u32 least = tg_max(promised, TG_LEAST_SEGMENTS * mss);
 
 		raw = tg_min(tg_window_raw(tg_max(wanted, least), least, a->scale), a->raw);

@@ -3,14 +3,16 @@
  * Whether a sender is clocked by what leaves here, and slows down when congestion is signalled. A sender that is not is
  * left alone: live video, BBR, others that send at their own rate.
  *
- * A sender that its window limits is known by that window, as arrivals show it (`hold.h`):
+ * If a sender is limited by its window, that window shows it, as told by arrivals (`hold.h`):
  *
- *   before     anything of it waits it grows, and does not fall: one that paces itself keeps what a round trip holds, a little
- *              more or less of it (BBR drains what its start has filled, and every eighth round trip what it has tried);
- *   asked      Now and then half of what waits is let go for a round trip. That comes back as data, and the
- *              window is what it was. To one that sends at a rate of its own a wait is a longer way, the window seems
- *              to have grown by what waits, and shrinks by what is let go;
- *   signalled  Within four round trips it falls to half or seven tenths (RFC 5681, RFC 9438), and stays there for one;
+ *   before     anything waits, the window grows and does not fall. The window of a sender that paces itself stays at
+ *              about what a round trip holds (BBR drains what its start has filled, and every eighth round trip what
+ *              it has tried);
+ *   asked      now and then half of what waits is let go for a round trip. A clocked sender answers with as many
+ *              data, and its window is what it was. For a sender at a rate of its own a wait is only a longer path:
+ *              its window seemed to have grown by what waits, and shrinks by what is let go;
+ *   signalled  within four round trips the window falls to half or seven tenths (RFC 5681, RFC 9438), and stays there
+ *              for one;
  *   else       it does not fall.
  *
  *            grew, by itself                          asks
@@ -26,30 +28,30 @@
 
 #include "../base.h"
 
-#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless its window doubles; swept */
-#define TG_CLOCKED_FALLS 2u		     /* that show that it paces itself; one may be a loss; swept */
-#define TG_CLOCKED_FALL_PART 6u		     /* of the window: BBR's drains take a quarter (gain 3/4); swept */
+#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which a sender is only watched, unless its window doubles; swept */
+#define TG_CLOCKED_FALLS 2u		     /* falls that show that a sender paces itself; one may be a loss; swept */
+#define TG_CLOCKED_FALL_PART 6u		     /* part of the window: BBR's drains take a quarter (gain 3/4); swept */
 #define TG_CLOCKED_FALL_LEAST_PART 2u	     /* a fall exceeds this part of an excess that counts as none, too; swept */
-#define TG_CLOCKED_GREW_PART 8u		     /* of the window in that time: what one that paces itself does not; swept */
+#define TG_CLOCKED_GREW_PART 8u		     /* part of the window in that time: one that paces itself grows by less; swept */
 #define TG_CLOCKED_GREW_TIMES 2u	     /* a window so many times as large has grown by itself: slow start doubles it in a round trip (RFC 5681 section 3.1) */
-#define TG_CLOCKED_GROWTH 4u		     /* times what it should be, to be looked at again before its time; swept */
+#define TG_CLOCKED_GROWTH 4u		     /* times what the window should be: then it is looked at again before its time; swept */
 #define TG_CLOCKED_MEET_PART 16u	     /* the remembered window follows a fall by this part of it, an echo, while nothing waits; swept, */
 #define TG_CLOCKED_FOLLOW_PART 8u	     /* and by this part afterwards; swept */
 #define TG_CLOCKED_ASK_PART 2u		     /* a question lets this part of what waits go; swept */
 #define TG_CLOCKED_MISSED_PART 2u	     /* arithmetic: an answer may lack this part of that: halfway between all of it and nothing */
 #define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least; swept */
 #define TG_CLOCKED_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile; swept */
-#define TG_CLOCKED_ANSWER_PART 8u	     /* of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
+#define TG_CLOCKED_ANSWER_PART 8u	     /* part of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
 #define TG_CLOCKED_BACKOFF_PART 2u	     /* a signal leaves this part of the window at least (RFC 5681 section 3.1) */
 #define TG_CLOCKED_FELL_SIXTEENTHS 9u	     /* an unasked fall below so many of the window is a silence; CUBIC's fall to 0.7 is none (RFC 9438 section 4.6); swept */
-#define TG_CLOCKED_DROP_EIGHTHS 3u	     /* of the window, or after a signal of half of it (RFC 5681): less is a pause; swept */
+#define TG_CLOCKED_DROP_EIGHTHS 3u	     /* of the window, or of its half after a signal (RFC 5681): less is a pause; swept */
 #define TG_CLOCKED_ANSWER 1		     /* arithmetic: an answer counts one */
 #define TG_CLOCKED_SILENCE 1		     /* a question without an answer counts so much against the sender; swept, */
 #define TG_CLOCKED_IGNORED 2		     /* and a signal without one so much: every congestion control answers a signal (RFC 5681 section 3.1); swept */
-#define TG_CLOCKED_MOST 4		     /* what answers count at most; swept, */
-#define TG_CLOCKED_ENOUGH -3		     /* and what their lack must make to end it; swept */
+#define TG_CLOCKED_MOST 4		     /* the highest score of answers; swept, */
+#define TG_CLOCKED_ENOUGH -3		     /* and that of silences at which a sender is left alone; swept */
 #define TG_CLOCKED_AGAIN_ROUNDS 2u	     /* round trips before each question: one until a change of what waits shows, and one to look */
-#define TG_CLOCKED_SURE 2u		     /* questions answered after which it is asked ever more seldom; swept */
+#define TG_CLOCKED_SURE 2u		     /* questions answered, after which ever fewer are asked; swept */
 #define TG_CLOCKED_AGAIN_US (10 * TG_SECOND_US) /* between two questions then, at first; swept */
 #define TG_CLOCKED_AGAIN_MAX_US (160 * TG_SECOND_US) /* choice: doubled up to this */
 #define TG_CLOCKED_LEFT_US (30 * TG_SECOND_US) /* how long one that does not answer is left alone; swept, */
@@ -78,7 +80,7 @@ struct tg_clocked {
 	tg_u32 most;	/* the largest, */
 	tg_u32 least;	/* and the smallest after that */
 	tg_u32 before;	/* the window that it had */
-	tg_u32 began;	/* and had when it first was more than it should be */
+	tg_u32 began;	/* and that it had when it was first larger than it should be */
 	tg_u32 falls;
 	tg_u32 let_go;	/* bytes */
 	tg_u32 falling;	/* whether it has fallen since it was signalled */
@@ -205,7 +207,7 @@ TG_INLINE void tg_clocked_hear_signal(struct tg_clocked *c, tg_u64 now_us)
 	tg_clocked_count(c, answered ? TG_CLOCKED_ANSWER : -TG_CLOCKED_IGNORED, now_us);
 }
 
-/* The window is `w` while it is watched what it becomes. */
+/* The window is `w` while the sender's answer is awaited. */
 TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 round_us)
 {
 	if (w > c->most) {
@@ -254,7 +256,7 @@ TG_INLINE int tg_clocked_too_large(tg_u32 w, tg_u32 most)
 	return w / TG_CLOCKED_GROWTH >= most;
 }
 
-/* Whether a window, while nothing waits and without a fall for long, grows and grows, or is far too large. A sender
+/* Whether a window that has not fallen for long, while nothing waits, grows and grows, or is far too large. A sender
  * that paces itself keeps about what it sends in a round trip, and no more. */
 TG_INLINE int tg_clocked_grows(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 most)
 {

@@ -12,7 +12,7 @@
 
 struct tg_echo {
 	tg_u64 heard_us; /* when the last one came back; 0: none yet */
-	tg_u32 every_us; /* how long the one before was ago */
+	tg_u32 every_us; /* time between it and the one before */
 	tg_u32 rtt_us;	 /* its round trip */
 	tg_u32 floor_us; /* the smallest, or more where the route has become longer; 0: not known */
 	tg_u32 fell_us;	 /* by how much the last one lowered it */

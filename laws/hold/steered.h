@@ -9,7 +9,7 @@
 #include "echo.h"
 
 #define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits; swept */
-#define TG_HOLD_FORGET_SHIFT 4		   /* of the largest window is forgotten in a second; swept */
+#define TG_HOLD_FORGET_SHIFT 4		   /* part of the largest window that is forgotten in a second; swept */
 #define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* choice: between two looks at it */
 
 struct tg_steered {

@@ -9,9 +9,9 @@
  *     place > P + W          place: its middle, among all bytes that leave
  *
  *     P    An echo of ours leaves behind the data that have left, and stands in the same queue. When it comes back, all
- *          that had left before it was sent has passed. Until the next one does, each packet that arrives
- *          of the flow, which acknowledges data, whatever is written in it, stands for as much as one of them did of late.
- *     W    tide's, of the uplink, as a flow's that has a window
+ *          that had left before it was sent has passed. Until the next echo comes back, each arriving packet of the
+ *          flow, which acknowledges data whatever its contents, stands for as many bytes as such a packet did lately.
+ *     W    tide's window, by the uplink's record, as for a flow with a window
  *
  * The sender's window (bytes in flight and waiting) must not grow for ever, otherwise the wait grows too: once it is a
  * quarter and some segments larger than the largest recent W, one leaving packet is signalled as congestion (marked CE
@@ -27,9 +27,9 @@
 
 #include "../hold.h"
 
-#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late; swept, */
-#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have; swept */
-#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands; swept */
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest recent W: a larger window is too large; swept, */
+#define TG_HOLD_UP_LEAST 4u    /* and so many segments beyond that; swept */
+#define TG_HOLD_UP_ANSWERS 64u /* answers over which it is averaged how many bytes each stands for; swept */
 
 struct tg_hold_up {
 	/* Written by what leaves. */
@@ -45,16 +45,16 @@ struct tg_hold_up {
 	tg_u64 counted;	 /* and as far as tide was told */
 	tg_u64 round_us; /* when this round trip began, */
 	tg_u64 round_from; /* and what had passed by then */
-	tg_u64 stood;	 /* bytes for which answers of late stood, */
+	tg_u64 stood;	 /* bytes for which recent answers stood, */
 	tg_u32 answers;	 /* and how many these were */
-	tg_u32 since;	 /* the last echo */
+	tg_u32 since;	 /* answers since the last echo */
 	tg_u32 came;	 /* bytes that arrived of late */
 	tg_u32 rate;	 /* bytes that passed in the last round trip, */
 	tg_u32 rate_us;	 /* which took so long */
 	tg_u32 unused;
 	struct tg_least lag_us;
 
-	/* By whom what leaves is made to wait, nobody else's to write. */
+	/* Written by who makes what leaves wait, and by nobody else. */
 	tg_u32 gated;	/* whether it can be */
 	tg_u32 waiting; /* bytes that do */
 	struct tg_clocked clocked;
@@ -133,7 +133,7 @@ TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
 	       (!h->signals || now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * tg_hold_up_round_us(h));
 }
 
-/* Counts what leaves or arrives of late, by which a direction is told. */
+/* Keeps the counts of both directions recent; they tell an upload from a download. */
 TG_INLINE void tg_hold_up_talks(struct tg_hold_up *h)
 {
 	if (h->went + h->came < TG_HOLD_TALK)
@@ -251,7 +251,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 /*
  * `len` bytes of the flow arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the
  * same server, or 0; `back_us`: how long data wait in the downlink's queue. tide is told only of data that have passed,
- * and of none of a flow that receives as much as it sends. One function for both: the kernel's verifier looks at the
+ * and nothing of a flow that receives as much as it sends. One function for both: the kernel's verifier looks at the
  * law once.
  */
 TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,

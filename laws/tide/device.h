@@ -18,7 +18,7 @@
 #include "group.h"
 #include "share.h"
 
-#define TG_DEVICE_UNIT 4096u /* arithmetic: of a weight; that many flows can divide it */
+#define TG_DEVICE_UNIT 4096u /* arithmetic: parts of a device's weight: so many flows can divide it */
 
 /* A device's flows in one group, in this round trip and in the one before. */
 struct tg_device_part {
@@ -39,7 +39,7 @@ struct tg_device {
 	struct tg_device_part parts[TG_GROUPS];
 };
 
-/* The part's round trip is the group's. */
+/* Brings the part to the group's present round trip. */
 TG_INLINE void tg_device_turn(struct tg_device_part *p, const struct tg_group *g)
 {
 	tg_u32 epoch = g->tide.epoch;
@@ -57,7 +57,7 @@ TG_INLINE void tg_device_turn(struct tg_device_part *p, const struct tg_group *g
 	p->epoch = epoch;
 }
 
-/* One that was hungry in this round trip or in the one before is. */
+/* Whether the flow is hungry: it was in this round trip or in the one before. */
 TG_INLINE int tg_device_hungry(const struct tg_tide *t, const struct tg_share *s)
 {
 	return s->hungry_epoch && s->hungry_epoch >= t->epoch;
@@ -82,8 +82,8 @@ TG_INLINE void tg_device_count(struct tg_device_part *p, const struct tg_tide *t
 	}
 }
 
-/* The device's hungry flows' part of its weight: that weight less what its other flows take of the link, but no hungry
- * flow has less than an even part among all. */
+/* The part of the device's weight that its hungry flows have: the weight less what its other flows take of the link.
+ * But no hungry flow has less than an even part among all of them. */
 TG_INLINE tg_u64 tg_device_left(const struct tg_device_part *p, const struct tg_tide *t, tg_u64 whole,
 				tg_u32 hungry, tg_u32 active)
 {

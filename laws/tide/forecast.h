@@ -5,18 +5,18 @@
 
 #include "path.h"
 
-#define TG_TIDE_MEAN_SHIFT 3		    /* of m, a bucket: two thirds in a lag, as old as a count is; swept */
-#define TG_TIDE_NEAR_SHIFT 6		    /* of d1: eight lags; swept */
-#define TG_TIDE_FAR_COUNT 512u		    /* buckets of d2: 64 lags; swept */
+#define TG_TIDE_MEAN_SHIFT 3		    /* part by which m follows, a bucket: two thirds in a lag, as old as a count is; swept */
+#define TG_TIDE_NEAR_SHIFT 6		    /* part by which d1 follows, a bucket: over eight lags; swept */
+#define TG_TIDE_FAR_COUNT 512u		    /* buckets over which d2 is averaged: 64 lags; swept */
 #define TG_TIDE_FAR_PRIOR 16u		    /* buckets that d2's first guess weighs; swept */
-#define TG_TIDE_FIRST_SHIFT 1		    /* of the rate is the first guess of its error; swept */
-#define TG_TIDE_GROWTH_SHIFT 1		    /* of the count it is more where the queue ran empty; swept */
+#define TG_TIDE_FIRST_SHIFT 1		    /* part of the rate that is the first guess of its error; swept */
+#define TG_TIDE_GROWTH_SHIFT 1		    /* part by which a count is raised if the queue ran empty; swept */
 #define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* clocks: ticks of 1 ms tell no shorter way from a queue */
-#define TG_TIDE_LAG_PART 16u		    /* of a change, a sample: a flow's own lag, by 16 samples a round trip (rtt.h) */
+#define TG_TIDE_LAG_PART 16u		    /* part by which a flow's own lag follows, a sample: 16 samples a round trip (rtt.h) */
 #define TG_TIDE_STARTED 2u		    /* buckets that end with a queue end the start; one may be chance; swept */
-#define TG_TIDE_FLAT 12u		    /* buckets in which the rate has not grown where delays are only bounded; swept */
+#define TG_TIDE_FLAT 12u		    /* buckets without growth that show a full link, where delays are only bounded; swept */
 #define TG_TIDE_FLAT_SHIFT 2		    /* by a quarter it has to grow, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
-#define TG_TIDE_FULL 2u			    /* buckets that a queue stood through before a fall counts; swept */
+#define TG_TIDE_FULL 2u			    /* buckets with a queue, in a row, before a lower count counts; swept */
 
 /* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. If it
  * followed faster, data and acknowledgements that alternate in both queues would make both oscillate. */
@@ -72,7 +72,7 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 		t->forecast[i] = x;
 }
 
-/* The last eight buckets came at rate `x`; `empty`: the queue ran empty in the last. */
+/* The last eight buckets came at rate `x`; `empty`: the queue ran empty in the last of them. */
 TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
 	if (empty)
@@ -119,8 +119,8 @@ TG_INLINE int tg_tide_is_full(struct tg_tide *t)
 	return t->backlogged >= TG_TIDE_FLAT;
 }
 
-/* Closes the open bucket, in which data were `seen`. One without, between two bursts of the link's
- * scheduler, says nothing of the queue. */
+/* Closes the open bucket; `seen`: it has data. A bucket without data, between two bursts of the link's
+ * scheduler, says nothing about the queue's level. */
 TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;

@@ -18,23 +18,23 @@
 #define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* choice: who has brought less shows nothing to others */
 #define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want; swept, */
 #define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer: slow proofs need them; swept, */
-#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: and a group of which nothing comes */
+#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: or a group of which nothing has come */
 #define TG_GROUP_IDLE_ALONE_US TG_SECOND_US  /* choice: and a flow alone of which nothing comes */
 #define TG_GROUP_SILENT_US TG_SECOND_US	     /* choice: a speaker is alone in its group if nobody has followed for so long after its turn */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less; swept */
-#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too: four proofs; swept, */
+#define TG_GROUP_CROWD 48	     /* found by others together, so that less is a proof: four proofs; swept, */
 #define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most; swept, */
-#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
+#define TG_GROUP_CROWD_PROOF 4	     /* and the score that is a proof then; swept */
 #define TG_GROUP_CROWD_US TG_SECOND_US /* after so long a part of what others have found is forgotten; swept, */
 #define TG_GROUP_CROWD_SHIFT 1	     /* namely this part; swept */
 #define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
-#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink; swept, */
-#define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted; swept */
-#define TG_GROUP_NEVER 0xffffffffu   /* since it last ran empty: it was not let sink */
-#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty; swept */
-#define TG_GROUP_LEFT 8u	     /* choice: how often a departure makes it harder to come back, twice as far each time */
-#define TG_GROUP_OFFSET_PART 4u	     /* of an offset that is found too large, a packet; swept */
-#define TG_GROUP_OWN_ERROR_SHIFT 2   /* of the first guess of a rate's error, where the group has known the rate; swept */
+#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue until a group's queue is let sink; swept, */
+#define TG_GROUP_FULL 128u		     /* and after that, before a member's offset is doubted; swept */
+#define TG_GROUP_NEVER 0xffffffffu   /* it was not let sink since it last ran empty */
+#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member: only with more may the queue run empty; swept */
+#define TG_GROUP_LEFT 8u	     /* choice: so many departures make it harder to come back, each twice as hard */
+#define TG_GROUP_OFFSET_PART 4u	     /* part by which an offset that is too large is lowered, each packet; swept */
+#define TG_GROUP_OWN_ERROR_SHIFT 2   /* part of the usual first guess of a rate's error, where the group knew the rate; swept */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip; swept, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
 
@@ -65,7 +65,7 @@ struct tg_group {
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
 	struct tg_dip dip;
-	tg_u32 sunk;	 /* for how many buckets the queue had stood when it was last let sink; TG_GROUP_NEVER: not since it ran empty */
+	tg_u32 sunk;	 /* buckets that the queue had stood when it was last let sink; TG_GROUP_NEVER: not since it ran empty */
 	tg_u32 unused;
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
@@ -80,8 +80,8 @@ struct tg_interface {
 	tg_u32 names;	/* given to groups */
 	tg_u32 unit;	/* of a weight, where shares are by device (device.h); 0: they are by flow */
 	tg_u32 last;	/* number of the flow that the last packet was of */
-	tg_u32 told;	/* place of which was told last */
-	tg_u32 places;	/* the last that was taken */
+	tg_u32 told;	/* place in which something was shown last */
+	tg_u32 places;	/* the highest that was ever taken */
 	tg_u32 party;	/* whose the last packet was: a group's, or a flow's alone */
 	tg_u32 party_us; /* when, */
 	tg_u32 party_queue_us; /* what it had waited, */
@@ -132,7 +132,7 @@ TG_INLINE tg_s64 tg_rate_plus(tg_s64 rate, tg_s64 by)
 	return rate + by > 0 ? rate + by : 0;
 }
 
-/* What arrives there from now on is `by` more or less. */
+/* From now on `by` more arrives for this record, or less. */
 TG_INLINE void tg_group_shift(struct tg_tide *t, tg_s64 by)
 {
 	t->sum = 0;
@@ -235,7 +235,7 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	tg_group_begin(&g->tide, share, 1);
 }
 
-/* No member sees the queue any more that its floor was assumed to hide. */
+/* The flow's floor is no longer assumed to hide a queue that other members see. */
 TG_INLINE void tg_group_forget_offset(struct tg_share *share, struct tg_sharing *s)
 {
 	if (share->h_us)
@@ -376,7 +376,7 @@ TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struc
 	s->joined = 0;
 }
 
-/* A packet of the flow has arrived: what it is a part of. One that starts is left to start. */
+/* A packet of the flow has arrived: settles which group the flow is in. A flow that starts is left to start. */
 TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a)
 {
@@ -397,8 +397,8 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 		tg_group_enter(i, share, s, own, s->place, a);
 }
 
-/* What both the delay's floor and RTTmin fall by was a queue that they hid, and is seen from now on. A peer's clock that is
- * set, or swings, moves its floor alone. */
+/* By what both the delay's floor and RTTmin fall, they hid a queue that is seen from now on. A peer's clock that is set,
+ * or swings, moves the floor of the delay alone. */
 TG_INLINE void tg_group_bare(struct tg_sharing *s, const struct tg_arrival *a)
 {
 	tg_u32 bared_us;
@@ -447,7 +447,7 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_look *l, c
 		tg_group_lower_offset(s, (tg_u32)bias_us / TG_GROUP_OFFSET_PART);
 }
 
-/* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep one. */
+/* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep a queue. */
 TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 {
 	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->wanting;

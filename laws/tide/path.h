@@ -16,9 +16,9 @@
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
 #define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
 #define TG_TIDE_SEGMENT_PART 2u		   /* choice: a segment is taken to need this part of a lag at most */
-#define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* buckets: the queue did in this one, whose end makes 0 of it */
-#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* a trial on Starlink's changing paths; swept */
-#define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many bytes waiting a lost one is worth; swept */
+#define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* of `backlogged`: it ran empty in the open bucket, whose end makes it 0 */
+#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* more for a level while the lag is longer: a trial on Starlink's changing paths; swept */
+#define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many waiting bytes a lost one is worth; swept */
 
 /* What tide is doing on a path. */
 enum tg_tide_state {
@@ -56,7 +56,7 @@ struct tg_tide {
 	tg_s64 d1;
 	tg_s64 d2;
 	tg_s64 touched_m;	/* m when the queue was last seen empty */
-	tg_s64 peak;		/* rate by which it has last grown while it starts */
+	tg_s64 peak;		/* while it starts: the rate when that last grew enough */
 	tg_s64 before;		/* rate before the probe */
 	tg_s64 aim;		/* and that which the probe makes room for */
 	tg_u32 width_us[TG_TIDE_BUCKETS];
@@ -95,16 +95,16 @@ struct tg_tide {
 	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
-	tg_u32 bound;		/* the last packet's delay may have been less */
-	tg_u32 rounds;		/* and is told by round trips, which hold the way back's queue */
-	tg_u32 echoed;		/* and is told by echoes, which come now and then and hold the other direction's queue */
-	tg_u32 binds;		/* then: more waits than the window lets out */
+	tg_u32 bound;		/* the last packet's delay is only an upper bound, */
+	tg_u32 rounds;		/* is told by round trips, which include the way back's queue, */
+	tg_u32 echoed;		/* or by echoes, which come now and then and include the other direction's queue; */
+	tg_u32 binds;		/* with `echoed`: more waits here than the window lets out */
 	struct tg_least base_us; /* of H */
 };
 
 /* A flow's part in its path. */
 struct tg_share {
-	tg_u32 risen_us;      /* the path's, as its floor knows it */
+	tg_u32 risen_us;      /* the path's when its floor last followed it */
 	tg_u32 epoch;
 	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
 	tg_u32 bytes;	      /* in this epoch */
@@ -114,7 +114,7 @@ struct tg_share {
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
 	tg_u32 touched_h_us;  /* and when it last saw an empty queue, or began to steer by this record */
 	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
-	tg_u32 part;	      /* what that is as one of its device's (device.h); 0: shares are by flow */
+	tg_u32 part;	      /* its weight as one of its device's flows (device.h); 0: shares are by flow */
 	tg_u32 device_bytes;  /* in all, when its device's were counted last, */
 	tg_u32 device_epoch;  /* in which epoch, plus 1, */
 	tg_u32 device_hungry; /* and whether as one that wants more */
@@ -135,7 +135,7 @@ TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 	return segment_us < most_us ? (tg_u32)segment_us : most_us;
 }
 
-/* Below this delay the queue counts as empty: that of a segment still being sent is not one. */
+/* Below this delay the queue counts as empty: a segment that is still being sent is no queue. */
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
 	return tg_max(tg_max(t->h_us / TG_TIDE_EMPTY_PART, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
@@ -153,7 +153,7 @@ TG_INLINE tg_s64 tg_tide_rate(const struct tg_tide *t)
 	return (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
 }
 
-/* By how much the window is made for more than the forecast. */
+/* The margin: the rate beyond the forecast for which the window is made. */
 TG_INLINE tg_s64 tg_tide_margin(const struct tg_tide *t)
 {
 	return (tg_s64)(((tg_u64)(t->d1 + t->d2) * TG_TIDE_MARGIN_EIGHTHS) >> 3);

@@ -5,24 +5,24 @@
 
 #include "path.h"
 
-#define TG_TIDE_LONGER 16u		   /* a lag that has grown by this part of it is longer: twice an empty queue's */
-#define TG_TIDE_LONGER_PATIENCE 8u	   /* lags for which a "no" then holds at most; swept */
+#define TG_TIDE_LONGER 16u		   /* a lag that has grown by this part is longer: twice an empty queue's */
+#define TG_TIDE_LONGER_PATIENCE 8u	   /* lags for which a failed probe then counts at most; swept */
 #define TG_TIDE_WATCHES 9u		   /* lags for which a probe is then watched at most: BBR tries every eighth */
 #define TG_TIDE_STEADY 12u		   /* buckets at one level before it is doubted; swept */
-#define TG_TIDE_DOUBTED 8u		   /* lags: no route became so much longer, and no probe would see it; swept */
-#define TG_TIDE_SUNK_SHIFT 2		   /* of the forecast, by which it has sunk; swept */
-#define TG_TIDE_FED_SHIFT 2		   /* of it may be missing, or it is an outage; swept */
-#define TG_TIDE_ROOM_SHIFT 2		   /* of the rate that a probe adds at least; swept */
-#define TG_TIDE_ROOM_MOST_SHIFT 1	   /* and at most: what grows where the queue is empty */
-#define TG_TIDE_USED_SHIFT 3		   /* of the room may stay unused; swept */
-#define TG_TIDE_OTHERS_PART 2u		   /* of the level, from which on others wait as well; swept */
-#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US) /* as old as BBR lets its own smallest round trip become (its RTpropFilterLen); swept */
-#define TG_TIDE_PATIENCE 4u		   /* lags that a first "no" holds: the probe itself took two; swept */
+#define TG_TIDE_DOUBTED 8u		   /* lags: no route became longer by more, and no probe would see it; swept */
+#define TG_TIDE_SUNK_SHIFT 2		   /* part by which the forecast must have fallen to have sunk; swept */
+#define TG_TIDE_FED_SHIFT 2		   /* part of the forecast that may be missing; if more is, it is an outage; swept */
+#define TG_TIDE_ROOM_SHIFT 2		   /* part of the rate that a probe adds at least; swept */
+#define TG_TIDE_ROOM_MOST_SHIFT 1	   /* and at most: as much as a count is raised if the queue ran empty */
+#define TG_TIDE_USED_SHIFT 3		   /* part of the added room that may stay unused; swept */
+#define TG_TIDE_OTHERS_PART 2u		   /* part of the level that others must wait for, to wait as well; swept */
+#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US) /* since an empty queue: as old as BBR lets its smallest round trip become (RTpropFilterLen); swept */
+#define TG_TIDE_PATIENCE 4u		   /* lags for which a first failed probe counts: it took two itself; swept */
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US) /* choice: a probe costs a round trip of queue */
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US) /* until a floor that has risen is checked; swept */
-#define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
-#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* that a "no" holds where echoes tell the delay; swept */
-#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about; swept */
+#define TG_TIDE_ECHOED_MOVES 8u /* part of a round trip that a level told by echoes may move; a probe adds two at least */
+#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* for which a failed probe counts where echoes tell the delay; swept */
+#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* likewise from an empty queue, or a probe, to the next probe; swept */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
@@ -59,8 +59,8 @@ TG_INLINE tg_s64 tg_tide_least(tg_s64 a, tg_s64 b)
 	return a < b ? a : b;
 }
 
-/* Makes room for what came while the queue ran empty, so that the link is not overrun: m was half
- * as much again then. At least a quarter more than now, at most half. */
+/* Makes room for what came when the queue last ran empty: m of that time less a quarter, since m was above the rate
+ * then, and the link must not be overrun. At least a quarter more than now, at most half. */
 TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 {
 	tg_u32 round_us = t->h_us + t->level_us;
@@ -142,7 +142,8 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
-/* By how much floors have risen since the flow `s` last took it over: its lag gains what its queue loses. */
+/* By how much floors have risen since the flow `s` last followed them; it follows now. Its lag gains what its queue
+ * loses. */
 TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 {
 	tg_u32 rise_us = t->risen_us - s->risen_us;
@@ -155,8 +156,8 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 	return rise_us;
 }
 
-/* How long a failed probe counts at most. While the lag is longer, the probe's result has not explained that; and the
- * delay of echoes may be a queue on the way back. */
+/* How long a failed probe counts at most: shorter while the lag is longer, which the probe's result has not explained,
+ * and if echoes tell the delay, which may be that of a queue on the way back. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
 	if (t->echoed)

@@ -5,14 +5,14 @@
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
+#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* and later ever longer: doubled up to this; swept */
 #define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
-#define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag that is tried; swept */
+#define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag for which the window is then; swept */
 #define TG_TIDE_RECHECK_EMPTY 2u  /* arithmetic: the lag and RTTmin may each contain an empty queue */
 #define TG_TIDE_FALL_US (8 * TG_MS_US) /* a scheduler's bursts of 4 ms move a floor by less; swept */
-#define TG_TIDE_FALL_PART 8u	 /* of the lag; swept */
-#define TG_TIDE_RECHECK_PART 16u /* choice: of the time, one part at most goes into rechecks after falls */
-#define TG_TIDE_RECHECKS 8u	 /* choice: but so many, of two lags each, may come at once */
+#define TG_TIDE_FALL_PART 8u	 /* or by this part of the lag, if that is more; swept */
+#define TG_TIDE_RECHECK_PART 16u /* choice: part of the time that rechecks after falls take at most */
+#define TG_TIDE_RECHECKS 8u	 /* choice: but so many, of two lags each, may follow one another */
 
 /*
  * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a
@@ -26,8 +26,8 @@ TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival 
 	t->recheck_end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 }
 
-/* Its two round trips are those of the present lag: most of a fall may come after the beginning, and the lag to be
- * tried is then longer than the present one. */
+/* Whether the recheck is over. It takes two round trips of the present lag, which may have become shorter than it was
+ * at the beginning: most of a fall may come later. */
 TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
@@ -37,7 +37,7 @@ TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a
 	return a->now_us >= t->recheck_end_us;
 }
 
-/* The lag that the window is for: never more than it is by now. */
+/* The lag for which the window is: never longer than the present one. */
 TG_INLINE tg_u32 tg_tide_tried_us(const struct tg_tide *t)
 {
 	return tg_min(t->recheck_h_us, t->h_us);

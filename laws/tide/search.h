@@ -8,16 +8,16 @@
 
 #include "group.h"
 
-#define TG_GROUP_ROUND_PART 12u	 /* of a round trip: as far apart two delays may be that are told by round trips; swept */
-#define TG_GROUP_BESIDE_PART 32u /* of a lag: as far apart two packets may be, in which a queue moves as an empty one may */
-#define TG_GROUP_APART_PART 2u	 /* of a round trip lies between two comparisons: a window shows after a whole one; swept */
-#define TG_GROUP_LOOKS 64u	 /* a round trip at most: the packet's work */
-#define TG_GROUP_TICKS 4u	 /* of the peer's clock a movement has at least: likewise one at either end of two delays */
+#define TG_GROUP_ROUND_PART 12u	 /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
+#define TG_GROUP_BESIDE_PART 32u /* part of a lag that two packets may be apart: a queue moves as an empty one may */
+#define TG_GROUP_APART_PART 2u	 /* part of a round trip between two comparisons: a window shows after a whole one; swept */
+#define TG_GROUP_LOOKS 64u	 /* comparisons in a round trip at most: the packet's work */
+#define TG_GROUP_TICKS 4u	 /* of the peer's clock, that a movement has at least: one at either end of two delays */
 #define TG_GROUP_SENDING 2u	 /* a segment that is being sent blurs either end of a movement: of so many it is at least, and packets beside each other are no further apart */
 #define TG_GROUP_ROUND_MOVES 4u	 /* arithmetic: a queue moves by no more than the time between two packets; that is a quarter of a movement at most, as SHARING_ALIKE allows */
-#define TG_GROUP_NOISE_PART 16u	 /* of a difference, a look: as a flow's own lag follows; swept */
-#define TG_GROUP_BIAS_SHIFT 3	 /* likewise of what one flow sees more; swept */
-#define TG_GROUP_LIKELY 2	 /* part of a proof that is one where many share the queue; swept */
+#define TG_GROUP_NOISE_PART 16u	 /* part by which the average difference follows, a look: as a flow's own lag; swept */
+#define TG_GROUP_BIAS_SHIFT 3	 /* likewise for how much more of a queue one flow sees; swept */
+#define TG_GROUP_LIKELY 2	 /* part of a proof that is enough where many share the queue; swept */
 #define TG_GROUP_BESIDE_ROUNDS 2u /* what another party saw counts for so many round trips; swept */
 
 /* Finds what `flow`, or else another member of `g`, saw when a packet met the queue at `met_us`: `s->heard` is its
@@ -219,8 +219,8 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 	d->at_us = t->recheck_end_us + d->wait_us;
 }
 
-/* The queue of many flows that has not run empty for long is let sink: the floors of those that began while others filled
- * it are too high, and their windows keep the part of the queue that these floors hide. */
+/* If the queue of many flows has not run empty for long, it is let sink: the floors of flows that began while others
+ * filled it are too high, and their windows keep the part of the queue that these floors hide. */
 TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
 {
 	struct tg_tide *t = &g->tide;

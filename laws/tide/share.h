@@ -6,11 +6,11 @@
 #include "path.h"
 #include "recheck.h"
 
-#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* of a near flow beside far ones; swept */
+#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* the lag that the margin is for, at least: for a near flow beside far ones; swept */
 #define TG_TIDE_GROWTH 4u	  /* slow start's doubling, and as much again since the count is half a round trip old */
-#define TG_TIDE_HUNGRY_PART 4u	  /* of an even share; swept */
+#define TG_TIDE_HUNGRY_PART 4u	  /* part of an even share from which on a flow is hungry; swept */
 #define TG_TIDE_LEAST_SEGMENTS 5u /* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
-#define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: below, half a segment is more than 1/32, an empty queue */
+#define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: in less, half a segment is more than 1/32, an empty queue */
 
 /* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
@@ -38,8 +38,8 @@ TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
 	return s->part ? s->part : tg_max(s->weight, 1);
 }
 
-/* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is
- * not the hungry ones' to share. If none was in the last, all that had data share: of many each takes less
+/* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is not shared
+ * among the hungry ones. If no flow was hungry in the last round trip, all that had data share: each of many takes less
  * than a quarter of the whole. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
@@ -85,7 +85,7 @@ TG_INLINE tg_u64 tg_tide_lags_worth(const struct tg_tide *t, tg_u64 bytes, tg_u3
 	return h_us == t->h_us ? bytes : bytes * h_us / t->h_us;
 }
 
-/* What of the forecast is for the hungry: the others have the rest. */
+/* The part of the forecast that is for the hungry flows; the others have the rest. */
 TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 {
 	tg_s64 sated = (tg_s64)(((tg_u64)t->sated << TG_TIDE_Q) / tg_max(t->sated_us, 1));

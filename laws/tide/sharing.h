@@ -17,20 +17,20 @@
 
 #define TG_GROUPS 8u		   /* choice: a flow keeps 44 bytes for each */
 #define TG_MOMENTS 64u		   /* arithmetic: a quarter of a second of 4 ms each */
-#define TG_MOMENTS_BESIDE 6u	   /* that may be as close as on a slow link: the verifier's work */
+#define TG_MOMENTS_BESIDE 6u	   /* of them looked at: so many may be close enough on a slow link; the verifier's work */
 #define TG_MOMENT_SHIFT 12	   /* 4 ms, a cell's burst: packets this close met the same queue */
-#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise: a tick at either end of two delays; swept */
-#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group; swept */
-#define TG_SHARING_NOISE 3u	   /* and less than so many times what differs from packet to packet; swept */
+#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* a smaller movement is noise: a tick at either end of two delays; swept */
+#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, of a movement that two speakers of a group have seen; swept */
+#define TG_SHARING_NOISE 3u	   /* and so is less than so many times what differs from packet to packet; swept */
 #define TG_SHARING_ALIKE 4u	   /* part of a movement, by which two alike may differ; swept */
-#define TG_SHARING_ROSE 3	   /* what counts for a common queue, roughly as the logarithm of its odds; swept, */
-#define TG_SHARING_FELL 2	   /* less of both: any two queues that nothing enters fall alike; swept, */
-#define TG_SHARING_APART 2	   /* and against it; swept */
+#define TG_SHARING_ROSE 3	   /* both rose: for a common queue, roughly the logarithm of its odds; swept, */
+#define TG_SHARING_FELL 2	   /* both fell: less, as any two queues that nothing enters fall alike; swept, */
+#define TG_SHARING_APART 2	   /* they did not move alike: against it; swept */
 #define TG_SHARING_ANOTHER 1	   /* another level counts so much against it; swept */
 #define TG_SHARING_LEVEL_MOVES 2u  /* two levels differ by more than so many movements; swept, */
 #define TG_SHARING_LEVEL_PART 2u   /* and by more than this part of the larger one; swept */
 #define TG_SHARING_PROOF 12	   /* four rises; swept */
-#define TG_SHARING_SURE 24	   /* two proofs; swept */
+#define TG_SHARING_SURE 24	   /* the highest score: two proofs; swept */
 #define TG_SHARING_LEAST (-10)	   /* what counts against it at most; swept */
 #define TG_SHARING_TURN 8u	   /* what one speaker's turn can count against at most; swept */
 
@@ -44,13 +44,13 @@ struct tg_moment {
 
 /* How a flow's delays compare with those of one place. */
 struct tg_look {
-	tg_u32 name;	 /* of what it was compared with */
+	tg_u32 name;	 /* of the place's user that it was compared with */
 	tg_u32 mine_us;	 /* one-way delays when they were last compared, */
 	tg_u32 its_us;
 	tg_u32 level_us; /* its queueing delay, */
 	tg_u32 flow;	 /* whose they were, */
 	tg_u32 since_us; /* and when */
-	tg_u32 seen_us;	 /* when what was last seen was seen */
+	tg_u32 seen_us;	 /* the moment of the observation that was compared with last */
 	tg_s32 bias_us;	 /* how much more queueing delay the flow sees, on average, by the floor that it began with, */
 	tg_u32 noise_us; /* and by how much that varies */
 	tg_u32 turn_us;	 /* when this speaker's turn ends, */
@@ -72,7 +72,7 @@ TG_INLINE tg_s32 tg_towards(tg_s32 value, tg_s32 target, tg_u32 shift)
 	return value - (tg_s32)((tg_u32)(value - target) >> shift);
 }
 
-/* Counts for a common queue, or against it; of a member no speaker alone can count all away. */
+/* Counts for a common queue, or against it; no single speaker can count away all of a member's score. */
 TG_INLINE void tg_look_count(struct tg_look *l, tg_s32 by, int member)
 {
 	tg_s32 score;
@@ -102,8 +102,8 @@ TG_INLINE void tg_look_anchor(struct tg_look *l, const struct tg_moment *m, tg_u
 	l->since_us = now_us;
 }
 
-/* Compares by how much both delays have moved. Two flows' one-way delays do not compare, their queueing
- * delays do, as well as their floors agree. */
+/* Compares by how much both delays have moved. If another flow has become the speaker, one-way delays cannot be
+ * compared, but queueing delays can, as well as the floors agree. */
 TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u32 mine_us,
 			     tg_u32 least_us, tg_u32 now_us, int member)
 {
@@ -130,7 +130,7 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
 	l->fell = mine < 0;
 }
 
-/* Delays that move together may stand at levels that do not: a member that sees another level has
+/* Delays that move together may still stand at different levels: a member that sees another level has
  * another queue, or another floor. */
 TG_INLINE int tg_look_another(const struct tg_look *l, const struct tg_moment *m, tg_u32 queue_us)
 {

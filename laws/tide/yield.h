@@ -10,7 +10,7 @@
 
 #include "forecast.h"
 
-#define TG_TIDE_YIELD_PART 16 /* of what the forecast was when the queue last ran empty; swept */
+#define TG_TIDE_YIELD_PART 16 /* part of the forecast at the last empty queue: less is next to nothing; swept */
 #define TG_TIDE_YIELD_AFTER_US (3 * TG_SECOND_US) /* longer than most links fade; swept */
 #define TG_TIDE_YIELD_US (64 * TG_SECOND_US) /* choice: about a minute */
 

@@ -107,7 +107,7 @@ fn delay<'a>() -> Vec<Column<Row<'a>>> {
             .cell(|r| ms(r.own.queue_ms.map(|q| q.p99))),
         responsiveness
             .unit("RPM")
-            .about("Round trips a minute under load, of fetches on new connections and of the loading connections themselves: 60,000 by the mean in ms, mean of the two.")
+            .about("Round trips a minute under load: 60,000 divided by the mean round trip in ms, of fetches on new connections and of the loading connections themselves; the mean of the two.")
             .cell(|r| rpm(r.own.run).map(|rpm| fixed(rpm, 0))),
     ]
 }
@@ -119,7 +119,7 @@ fn cost<'a>() -> Vec<Column<Row<'a>>> {
             .short("util.")
             .unit("%")
             .spare(3)
-            .about("Delivered bytes by what the link could have carried while a bulk workload wanted all that it could get.")
+            .about("Delivered bytes divided by what the link could have carried while a bulk workload wanted all that it could get.")
             .cell(|r| {
                 Some(r.own.link.utilisation)
                     .filter(|u| *u > 0.0)
@@ -271,7 +271,7 @@ pub const METRICS: [Metric; 29] = [
     }),
     metric(
         "utilisation",
-        "Of the downlink: delivered bytes by what it could have carried while a bulk workload wanted all that it could get.",
+        "Of the downlink: delivered bytes divided by what it could have carried while a bulk workload wanted all that it could get.",
         |m| Some(m.run.link.utilisation),
     ),
     metric(
@@ -343,7 +343,7 @@ pub const METRICS: [Metric; 29] = [
     }),
     metric(
         "responsiveness_rpm",
-        "Round trips a minute under load: 60,000 by the mean round trip in ms, of fetches on new connections and of the loading connections themselves, mean of the two; where objects of one packet are fetched beside a load.",
+        "Round trips a minute under load: 60,000 divided by the mean round trip in ms, of fetches on new connections and of the loading connections themselves, the mean of the two; where objects of one packet are fetched beside a load.",
         |m| rpm(m.run),
     ),
     metric("stalls", "How often videos ran dry.", |m| {

@@ -261,7 +261,7 @@ fn agent_columns<'a>() -> Vec<Column<Of<'a, RttAccuracy>>> {
     let error = Head::number("error").statistic("median");
     vec![
         Head::run().cell(|(run, _)| named(run)),
-        Head::number("bins").about("Stretches of time in which the agent's round trip could be held against the emulator's.")
+        Head::number("bins").about("Stretches of time in which the agent's round trip could be compared with the emulator's.")
             .cell(|(_, rtt)| Some(rtt.bins.to_string())),
         Head::number("true RTT")
             .statistic("median")

@@ -40,8 +40,9 @@ pub struct LinkSpec {
     /// Later values of the propagation delay.
     #[serde(default)]
     pub delay_steps: Vec<DelayStep>,
-    /// A file of one-way delays in milliseconds, one a line for each 10 ms, looped: what they exceed
-    /// their smallest by is added, so that `delay_ms` is the least delay. Nothing overtakes when it falls.
+    /// A file of one-way delays in milliseconds, one a line for each 10 ms, looped. What each of them is above
+    /// the smallest of the file is added to `delay_ms`, which is thus the least delay. When the delay falls, no
+    /// packet overtakes another.
     #[serde(default)]
     pub delay_trace: Option<String>,
     /// The buffer in front of the link.

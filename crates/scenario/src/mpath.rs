@@ -6,8 +6,8 @@ use crate::{Direction, ProxySpec, Side, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A stream over the direct path and over paths through proxies (thesis chapter 3); by default with the
-/// thesis's parameters (section 3.3.7) and no proxies.
+/// A stream over the direct path and over paths through proxies (chapter 3 of Xu's thesis, 2014); by default with
+/// the thesis's parameters (section 3.3.7) and no proxies.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MpathSpec {

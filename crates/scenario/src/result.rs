@@ -278,9 +278,9 @@ pub struct Health {
 pub struct RttAccuracy {
     /// Bins compared.
     pub bins: u64,
-    /// Median of |agent − truth|.
+    /// Median of the difference between the agent's RTT and the truth, whatever its sign.
     pub median_error_ms: f64,
-    /// Median of |agent − truth| ÷ truth.
+    /// Median of that difference ÷ the truth.
     pub median_relative_error: f64,
     /// Median of the truth.
     pub median_truth_ms: f64,

@@ -177,7 +177,7 @@ pub enum Fair {
     /// Each flow has as much as any other.
     #[default]
     Flow,
-    /// Each device has, and divides it among its flows.
+    /// Each device has as much as any other, and divides it among its flows.
     Device,
 }
 
@@ -193,8 +193,8 @@ impl Fair {
 pub struct Run {
     /// Its name in tables and pictures.
     pub name: String,
-    /// What steers at the client: the receive window of its downloads and, with a law that can, that
-    /// which its own stack is told for its uploads.
+    /// The law at the client. It steers the receive window of the client's downloads and, if it can, the window
+    /// that the client's own stack is told for its uploads.
     #[serde(default)]
     #[schemars(schema_with = "words::law")]
     pub law: Law,
@@ -210,7 +210,7 @@ pub struct Run {
     /// What becomes of the client's workloads that are `windowless`.
     #[serde(default, skip_serializing_if = "Udp::is_leave")]
     pub udp: Udp,
-    /// What steers at the server: the receive window of the client's uploads.
+    /// The law at the server. It steers the receive window of the client's uploads.
     #[serde(default, skip_serializing_if = "Law::is_none")]
     #[schemars(schema_with = "words::law")]
     pub server_law: Law,
@@ -224,8 +224,8 @@ pub struct Run {
     /// without it Algorithm 1.
     #[schemars(extend("unit" = "bytes"))]
     pub limit: Option<u64>,
-    /// RSFC as in the thesis's Fig. 5.9, to see what the rest is good for: RDmin and RTTmin are never
-    /// raised, and there is no monitor state.
+    /// RSFC as in Fig. 5.9 of Xu's thesis (2014), to see what the rest is good for: RDmin and RTTmin are
+    /// never raised, and there is no monitor state.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_minima: bool,
     /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's

@@ -24,9 +24,9 @@ pub struct Workload {
     /// link it cannot see. In the laboratory two other hosts have them.
     #[serde(default = "yes")]
     pub steered: bool,
-    /// Whether the law sees its connections and cannot touch their window: what QUIC, another tunnel or
-    /// TCP inside it looks like from outside. A run's `udp` says what becomes of it. In the laboratory streams
-    /// are carried by QUIC.
+    /// Whether the law sees its connections but cannot lower their windows, as with QUIC, other tunnels, and
+    /// TCP inside a tunnel. A run's `udp` says how it is treated. In the laboratory its streams are carried by
+    /// QUIC.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub windowless: bool,
     /// Parts of the path that `tide` gives each of its connections where others have one: foreground
@@ -34,8 +34,8 @@ pub struct Workload {
     #[serde(default = "one")]
     #[schemars(extend("unit" = "parts"))]
     pub weight: u64,
-    /// Name of the device behind the client whose its connections are. Where a run's `fair` is `device`, those of one name
-    /// share a part; without a name each is a device alone. For the simulator.
+    /// Name of the device behind the client to which its connections belong. If a run's `fair` is `device`, the
+    /// connections of one name share one part; without a name each connection is a device of its own. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
@@ -213,13 +213,13 @@ pub enum WorkloadKind {
     Ping {
         /// Milliseconds between echoes.
         interval_ms: f64,
-        /// Length of each, in bytes, IP header included: ping(8)'s unless said. As long as a call's or a game's
-        /// packets they stand for those.
+        /// Length of each, in bytes, IP header included; by default as ping(8)'s. With the length of a call's or
+        /// a game's packets they stand for those.
         #[serde(default = "echo_bytes", skip_serializing_if = "is_echo_bytes")]
         packet_bytes: u64,
     },
     /// A stream over the direct path, which is the workload's `links`, and over paths through proxies
-    /// (mPath, thesis chapter 3).
+    /// (mPath; chapter 3 of Xu's thesis, 2014).
     Mpath(MpathSpec),
     /// A stream over UDP by Sprout (NSDI 2013), from a source that always has something to send. For the simulator.
     Sprout(SproutSpec),

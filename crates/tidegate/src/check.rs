@@ -278,7 +278,7 @@ fn timestamps() -> Finding {
         Some("0") => {
             let laws = Law::names(|law| law.needs_timestamps()).join(", ");
             let found = format!(
-                "TCP timestamps are off: the laws {laws} and all uploads leave flows alone, but for tide's downloads with --stampless"
+                "TCP timestamps are off: the laws {laws} leave flows alone, except that tide steers downloads with --stampless, and no law steers uploads"
             );
             Finding::new("timestamps", Status::Note, found)
                 .advise("sysctl net.ipv4.tcp_timestamps=1")

@@ -81,8 +81,8 @@ static __always_inline struct tg_connection *create(enum tg_direction direction,
 	return renew(p, direction, keeps) ? find(direction, p) : NULL;
 }
 
-/* Whether the window is that of several subflows (RFC 8684 section 3.3.4), which not each of their
- * segments says. */
+/* Whether the window is that of several subflows (RFC 8684 section 3.3.4); not every segment of theirs
+ * says so. */
 static __always_inline int is_shared(enum tg_direction direction, struct tg_connection *c,
 				     const struct tg_packet *p)
 {
@@ -93,7 +93,7 @@ static __always_inline int is_shared(enum tg_direction direction, struct tg_conn
 	return c->shared;
 }
 
-/* The record of an arriving packet, which never begins one. Null: for the `reason`. */
+/* The record of an arriving packet, which never begins one. Null: there is none, for the `reason`. */
 static __always_inline struct tg_connection *find_arriving(enum tg_direction direction,
 							   const struct tg_packet *p, int *reason)
 {
@@ -136,7 +136,7 @@ static __always_inline void see(enum tg_direction direction, const struct tg_pac
 }
 
 /* The record of a leaving packet, checked against the rules; it is made if the connection is older than the agent, or
- * was pushed out. Null: for the `reason`. */
+ * was pushed out. Null: there is none, for the `reason`. */
 static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 							  enum tg_direction direction,
 							  const struct tg_packet *p, int *reason)

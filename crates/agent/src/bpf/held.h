@@ -30,9 +30,9 @@ struct tg_candidate {
 	tg_u64 bytes; /* that have arrived; of uploads: of late */
 	tg_u64 left; /* of uploads: that have left of late */
 	tg_u64 asked_us; /* when the first packet left, until one has arrived */
-	tg_u64 since_us; /* the record's, which is another's if it has another */
+	tg_u64 since_us; /* the record's; if the record has another one, it is another flow's by now */
 	tg_u32 place; /* of it, plus 1; 0: it has none */
-	tg_u32 merged; /* packets that could not be signalled, as they are several */
+	tg_u32 merged; /* packets that could not be signalled, since each is several merged ones */
 	tg_u32 handshake_us; /* from the first packet to the first answer; 0: not seen */
 	tg_u32 unsignalled; /* packets since the last that was signalled */
 };

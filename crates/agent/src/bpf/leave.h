@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * When a packet leaves, on an interface whose queueing discipline minds that: fq sends it when its time stamp
- * says so (CLOCK_MONOTONIC in ns). Others send it at once, and the stamp is of no consequence.
+ * When a packet leaves, on an interface whose queueing discipline heeds time stamps: fq sends a packet when its stamp
+ * says so (CLOCK_MONOTONIC in ns). Others send it at once, and the stamp has no effect.
  */
 #ifndef TG_LEAVE_H
 #define TG_LEAVE_H

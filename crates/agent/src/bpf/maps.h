@@ -23,7 +23,8 @@ struct {
 	__type(value, struct tg_upload_record);
 } uploads SEC(".maps");
 
-/* Records made for connections without one, by direction: the difference to those present was pushed out. */
+/* How many records were made for connections without one, by direction; those that are not in the table any more were
+ * pushed out. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS);
@@ -49,7 +50,7 @@ struct {
 	__type(value, struct tg_offer);
 } offers SEC(".maps");
 
-/* That of an interface's downloads, and that of its uploads. */
+/* The path of each interface's downloads, and that of its uploads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TG_INTERFACES);
@@ -57,7 +58,7 @@ struct {
 	__type(value, struct tg_path);
 } paths SEC(".maps"), uplinks SEC(".maps");
 
-/* Those of even and of odd generations: while one is in force user space writes the other. */
+/* The rules of even and of odd generations: while one set is in force user space writes the other. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);
@@ -117,7 +118,7 @@ struct {
 	__type(value, struct tg_heard);
 } heard SEC(".maps");
 
-/* That of what goes in `direction` over an interface. */
+/* The path of what goes in `direction` over an interface. */
 static __always_inline struct tg_path *find_path(enum tg_direction direction, __u32 ifindex)
 {
 	if (direction == TG_DOWN)

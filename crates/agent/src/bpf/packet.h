@@ -43,7 +43,7 @@ struct tg_options {
 	__u8 mptcp;
 };
 
-/* What was not looked at of a flow since the last look (seldom.h). */
+/* What of a flow has passed without a look since the last one (seldom.h). */
 struct tg_passed {
 	__u32 bytes;   /* payload of those */
 	__u16 packets; /* with data, that arrived */
@@ -124,7 +124,7 @@ static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end
 		}
 		at += head[1];
 	}
-	return at < end; /* what nobody looked at may cover the window */
+	return at < end; /* an option that was not looked at may seal the window */
 }
 
 /* The `bytes` at offset `at`, or null if they are not directly readable. */
@@ -268,13 +268,13 @@ static __always_inline int tg_take_last_segment(struct __sk_buff *skb, struct tg
 	return -1;
 }
 
-/* Reads from one header, with this `head`, what it says beside the next header. */
+/* Reads what one header, with this `head`, says beside the next header's kind. */
 static __always_inline int tg_heed_extension(struct __sk_buff *skb, struct tg_packet *p,
 					     const __u8 *head, __u32 leaves)
 {
 	switch (p->protocol) {
 	case IPPROTO_FRAGMENT:
-		/* One that is all of its packet is no obstacle (RFC 6946). */
+		/* The header of a fragment that is a whole packet is no obstacle (RFC 6946). */
 		return (head[2] << 8 | head[3]) & TG_FRAGMENT_6 ? TG_COUNT_FRAGMENT : -1;
 	case IPPROTO_ROUTING:
 		return head[3] ? tg_take_last_segment(skb, p, head, leaves) : -1;

@@ -37,7 +37,7 @@ enum tg_port {
 #define TG_QUIC_DRAFT_FIRST 0xff00001du /* draft-29 */
 #define TG_QUIC_DRAFT_LAST 0xff000022u
 #define TG_QUIC_GREASE 0x0a0a0a0au	/* of each byte, half (RFC 9000 section 15) */
-#define TG_QUIC_MVFST 0xfaceb000u	/* and the 256 behind, registered for it */
+#define TG_QUIC_MVFST 0xfaceb000u	/* the first of 256 that are registered for it */
 
 /* What else is found on QUIC's port, and begins as its short header may. */
 #define TG_STUN_COOKIE 0x2112a442u /* RFC 8489 section 5 */
@@ -176,7 +176,7 @@ TG_INLINE enum tg_kind tg_recognise(const struct tg_datagram *d)
 }
 
 /*
- * A flow's kind after one more datagram, when it was `known` as another; TG_KINDS: this is its first. A named kind
+ * A flow's kind after one more datagram; `known`: its kind so far, TG_KINDS: this is its first. A named kind
  * stays. A flow that began like QUIC may be QUIC until a header shows that it is not: a long one without the fixed bit,
  * as RTP's. Other UDP becomes QUIC only by a handshake.
  */

@@ -5,8 +5,8 @@
 
 #include "connection.h"
 
-/* An acknowledgement passes of which only the ports were understood; its receiver uses its window all the same. From
- * then on the flow's told window is the one in it. */
+/* An acknowledgement passes of which only the ports were understood; its receiver uses its window all the same. So what
+ * the flow was told last is no longer known. */
 static __always_inline void pass_unread(enum tg_direction direction, const struct tg_packet *p)
 {
 	struct tg_connection *c = p->key.local_port ? find(direction, p) : NULL;

@@ -11,7 +11,7 @@
 
 #include "machine.h"
 
-/* Whether the kernel tells a packet's cgroup; the verifier does not look at calls that cannot be. */
+/* Whether the kernel tells a packet's cgroup; if not, the verifier does not look at the call. */
 const volatile bool sees_cgroups = true;
 
 static __always_inline int in_range(__be16 port, const tg_u16 range[2])

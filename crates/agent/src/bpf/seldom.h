@@ -35,7 +35,7 @@ static __always_inline int serves_uploads(void)
 #define TG_SELDOM_BYTES (64 * TG_DEFAULT_MSS) /* who has brought less is not worth a place */
 #define TG_SELDOM_FIRST_MS 4u		  /* between the first two looks, */
 #define TG_SELDOM_MOST_MS 64u		  /* and at most; */
-#define TG_SELDOM_PACKETS 255u		  /* nor do more pass */
+#define TG_SELDOM_PACKETS 255u		  /* nor do more packets than this pass between two */
 #define TG_SELDOM_STALE_MS 1024u	  /* a place of which nothing was looked at for so long is another flow's */
 #define TG_SELDOM_TCP_BYTES 32u		  /* a header with timestamps and nothing else */
 #define TG_SELDOM_DOFF 0x80		  /* byte 12 of it */
@@ -105,7 +105,7 @@ static __always_inline struct tg_seldom_set *seldom_set(const struct tg_key *key
 	return bpf_map_lookup_elem(&seldom, &place);
 }
 
-/* That of the flow, or null. */
+/* The flow's place, or null. */
 static __always_inline struct tg_seldom *find_seldom(const struct tg_key *key)
 {
 	struct tg_seldom_set *set = seldom_set(key);
@@ -176,7 +176,7 @@ static __always_inline int glimpse_ip6(struct __sk_buff *skb, const struct ipv6h
 	return glimpse_tcp((const void *)(ip + 1), end, leaves, g);
 }
 
-/* Whether its headers are where nearly all are; what stands there. */
+/* Whether the packet's headers are where nearly all packets have them; reads what stands there. */
 static __always_inline int glimpse(struct __sk_buff *skb, __u32 l2, __u32 leaves, struct tg_glimpse *g)
 {
 	const void *ip = (void *)(long)skb->data + l2;
@@ -349,7 +349,7 @@ __noinline int look_again(const struct tg_packet *p)
 	return 0;
 }
 
-/* Whether the flow, at which there was a look just now, needs no more than one now and then. */
+/* Whether a flow that was looked at just now needs a look only now and then. */
 static __always_inline int is_beyond(const struct tg_flow *f)
 {
 	__u32 law = params()->law;

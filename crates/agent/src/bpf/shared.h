@@ -43,10 +43,10 @@ struct tg_connection {
 	tg_u8 closed;	  /* FIN or RST ended the data */
 	tg_u8 shared;  /* MPTCP, unless the answer to the SYN says otherwise */
 	tg_u8 denied;  /* whether a rule leaves it alone */
-	tg_u32 judged; /* generation of the rules that said so; 0: there were none */
+	tg_u32 judged; /* generation of the rules that it was checked against; 0: there were none */
 	tg_u32 device; /* whose it is; 0: not known */
 	tg_u32 device_weight;
-	tg_u32 owners_told; /* when that was asked, plus 1; 0: not yet */
+	tg_u32 owners_told; /* count of `owners_told` when that was asked, plus 1; 0: not asked yet */
 	tg_u32 seldom; /* whether it is looked at now and then only */
 };
 
@@ -133,7 +133,7 @@ enum tg_count {
 	TG_COUNT_NOT_IP,
 	/* IP fragments; only the first would show the window */
 	TG_COUNT_FRAGMENT,
-	/* IPv4 options stand before TCP, or IPv6 extension headers too many or with a way that is not understood */
+	/* IPv4 options stand before TCP, or IPv6 extension headers that are too many or not understood */
 	TG_COUNT_IP_OPTIONS,
 	/* its headers make no sense */
 	TG_COUNT_MALFORMED,
@@ -185,7 +185,7 @@ enum tg_kind {
 
 /* What the network may say of congestion in an IP header (RFC 3168 section 5), by the bits' value. */
 enum tg_ecn {
-	/* congestion can be told by a loss alone */
+	/* congestion can be told only by a loss */
 	TG_ECN_NOT_ECT,
 	/* its ends understand marks: ECT(1), the codepoint of L4S */
 	TG_ECN_ECT_1,
@@ -245,13 +245,13 @@ struct tg_counter {
 
 /* The packets of an interface. */
 struct tg_tally {
-	/* By the data's direction for which they were looked at, and what became of them; behind that, those that
+	/* By the direction of data for which they were looked at, and by what became of them; at TG_COUNTS those that
 	 * were not looked at. */
 	struct tg_counter counts[TG_DIRECTIONS][TG_COUNT_SLOTS];
 	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
 	 * kernel knows how many it has merged. */
 	struct tg_counter traffic[TG_DIRECTIONS][TG_KIND_SLOTS][TG_ECNS];
-	/* Payload of downloads that is measured though nobody looked at it (seldom.h): of a path's sum the rest. */
+	/* Payload of downloads that counts as measured, though nobody looked at it (seldom.h): the rest of a path's sum. */
 	tg_u64 passed;
 };
 
@@ -262,7 +262,7 @@ struct tg_windowless_key {
 	tg_u32 protocol; /* as the IP header has it */
 };
 
-/* Of such a flow, what has gone one way. */
+/* What has gone one way in such a flow. */
 struct tg_windowless_way {
 	tg_u64 bytes; /* payload */
 	tg_u64 packets[TG_ECNS]; /* of the wire, as above */

@@ -34,7 +34,7 @@ static __always_inline int note_offer(const struct tg_packet *p)
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* Our own SYN: whether there is a scale is for the answer to say. Our own SYN-ACK: it answers the
+/* Our own SYN: whether the scale is in force is for the answer to say. Our own SYN-ACK: it answers the
  * peer's SYN, if we have seen that. */
 static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg_packet *p)
 {
@@ -72,7 +72,7 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* What leaves: of data that carry a timestamp, the moment. */
+/* What leaves: of data that carry a timestamp the moment is noted. */
 TG_ON_ITS_OWN int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
@@ -182,7 +182,7 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 		return TG_COUNT_NO_PATH;
 	observe_window(TG_UP, u->flow.sent_bytes);
 	if (p->passed.seldom) {
-		/* Packets that pass without a look next promise so much. */
+		/* Packets that pass next without a look may promise as much as this one. */
 		ack = tg_acknowledgement(p, c->scale & 15);
 		tg_window_note(&u->flow.window, &ack, p->window);
 		return TG_COUNT_UNCHANGED;

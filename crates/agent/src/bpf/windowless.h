@@ -17,7 +17,7 @@ struct {
 	__type(value, struct tg_windowless);
 } windowless SEC(".maps");
 
-/* What IP's own number of what it carries says, if that is not UDP. */
+/* The kind by IP's protocol number, if that is not UDP's. */
 static __always_inline enum tg_kind kind_of_protocol(__u32 protocol)
 {
 	switch (protocol) {
@@ -34,8 +34,8 @@ static __always_inline enum tg_kind kind_of_protocol(__u32 protocol)
 	}
 }
 
-/* A flow's kind after this packet, when it was `known` as another, or TG_KINDS. A global function: the verifier checks
- * it once. */
+/* A flow's kind after this packet; `known`: its kind so far, or TG_KINDS if there is none. A global function: the
+ * verifier checks it once. */
 TG_ON_ITS_OWN __u32 recognise(struct __sk_buff *skb, const struct tg_packet *p, __u32 known)
 {
 	struct tg_datagram d = {};

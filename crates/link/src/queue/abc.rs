@@ -65,7 +65,7 @@ impl Default for AbcPolicy {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum AbcFeedback {
-    /// That at which packets leave the queue, cr(t): what the senders' ACKs of a round trip later are of.
+    /// That at which packets leave the queue, cr(t), which a round trip later is the rate of the senders' ACKs.
     #[default]
     Dequeue,
     /// That at which they arrive, as XCP and RCP do, which the paper shows to be worse (Fig. 2).

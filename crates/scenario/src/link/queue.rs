@@ -46,10 +46,11 @@ pub struct QueueSpec {
         skip_serializing_if = "is_dualpi2_target"
     )]
     pub dualpi2_target_ms: f64,
-    /// DualPI2: what waits in the queue for L4S for longer is marked, in milliseconds; 1 by default.
+    /// DualPI2: a packet that waits for longer in the queue for L4S is marked, in milliseconds; 1 by default.
     #[serde(default = "dualpi2_step_ms", skip_serializing_if = "is_dualpi2_step")]
     pub dualpi2_step_ms: f64,
-    /// DualPI2's k: how many times the square root of the others' probability L4S is marked with; 2 by default.
+    /// DualPI2's k: L4S packets are marked with k times the square root of the probability with which others are dropped
+    /// or marked; 2 by default.
     #[serde(
         default = "dualpi2_coupling",
         skip_serializing_if = "is_dualpi2_coupling"
@@ -66,7 +67,7 @@ pub struct QueueSpec {
     /// ABC's d_t: a shorter delay in the queue is left alone, in milliseconds; 50 by default.
     #[serde(default = "abc_threshold_ms", skip_serializing_if = "is_abc_threshold")]
     pub abc_threshold_ms: f64,
-    /// ABC's δ: so long it takes to drain what is beyond, in milliseconds; 133 by default.
+    /// ABC's δ: time in which a longer delay than `abc_threshold_ms` is to be drained, in milliseconds; 133 by default.
     #[serde(default = "abc_drain_ms", skip_serializing_if = "is_abc_drain")]
     pub abc_drain_ms: f64,
     /// ABC: the rate that the target is compared with.

@@ -122,7 +122,7 @@ fn hidden() -> Finding {
         names.join(", ")
     );
     Finding::new(NAME, Status::Note, found)
-        .advise("name the agent the device on the side of the link that the flowtable names (docs/router.md)")
+        .advise("let the agent run on the device towards the Internet that the flowtable names (docs/router.md)")
 }
 
 /// On a bridge's ports, and on a bridge that no default route leads to, data go the other way.
@@ -138,7 +138,7 @@ fn bridges(settings: &Settings, links: &[Link]) -> Option<Finding> {
         return None;
     }
     let found = format!(
-        "{} is a bridge: on the devices' side what they download leaves, and is taken for an upload",
+        "{} is a bridge on the devices' side: what they download leaves there, and would be taken for uploads",
         inner.join(", ")
     );
     let finding = Finding::new("bridge", Status::Note, found);

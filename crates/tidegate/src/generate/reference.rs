@@ -171,7 +171,7 @@ A row for each property of the link, a column for each direction: its words say 
 | column | what it is |
 | --- | --- |
 | the first, `value`, `unit` | What was measured. |
-| `ratio`, `to` | The value by that of what it is compared with, where there is such a thing. |
+| `ratio`, `to` | The value divided by that of what it is compared with, and what that is, if there is such a thing. |
 ";
 
 fn write_section(text: &mut String, section: &Section, is_written: bool) {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// Arguments of `reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// The paper (drwa) or law (tide), then figures of it (fig-15, or 15; table-3), by default all; without a paper,
-    /// lists papers and figures
+    /// The paper (drwa) or law (tide), then figures of it (fig-15, or 15; table-3), by default all. Without any, papers
+    /// and figures are listed
     #[arg(value_name = "PAPER|FIGURE")]
     pub what: Vec<String>,
     /// Only a few seeds or links, so that it takes less than two minutes
@@ -29,8 +29,9 @@ pub struct ReproduceArgs {
     /// Write a self-contained page with pictures and numbers
     #[arg(long, requires = "what", value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// tide, rivals and measurements: run over every recorded link in this folder too, Mahimahi's traces
-    /// (*.down, *.up) and, tide and rivals only, rate series (*.csv)
+    /// tide, rivals, measurements, copa, sprout and abc: run over the recorded links in this folder too. They are
+    /// Mahimahi's traces (*.down, *.up; sprout and abc look for those of their papers by name) and, for tide, rivals and
+    /// copa, rate series (*.csv)
     #[arg(long, requires = "what", value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
     /// Write one row a run to this file, as soon as it is known

@@ -36,7 +36,7 @@ pub struct RunArgs {
     /// DRWA's λ: it keeps the RTT at this multiple of the smallest RTT; 3 by default
     #[arg(long, value_parser = lambda)]
     pub lambda: Option<f64>,
-    /// DRS's static limit in bytes
+    /// Largest window in bytes that DRS or DRWA asks for: DRS's static limit
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u32>,
     /// How tide divides a link: by `flow`, an equal part for each flow, or by `device`, an equal part for each machine
@@ -73,7 +73,7 @@ pub struct RunArgs {
     /// detached without
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_exit: Option<OnExit>,
-    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 14 seconds under load, to measure the
+    /// Let this part of the time, 0.1 at most, pass unsteered, in slots of 14 seconds under load, to measure the
     /// difference
     #[arg(long, value_name = "PART", value_parser = compared_part)]
     pub compare: Option<f64>,

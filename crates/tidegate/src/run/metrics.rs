@@ -172,7 +172,7 @@ impl Measured {
             let of = of.map(|p| (self.path(p).to_vec(), value(p)));
             of.collect::<Vec<_>>()
         };
-        let help = "Longest queueing delay of a flow's last packet, of the flows heard of late";
+        let help = "Longest queueing delay among the last packets of the recently active flows";
         let values = each(&|p| seconds(p.queue_us));
         gauge(e, "path_queue", help, Some(Unit::Seconds), values)?;
         let help = "Flows that share no queue with others, as far as tide knows";

@@ -115,7 +115,7 @@ impl Column {
                 "Number of the group of flows that it shares a queue with; –: it is alone, as far as its delays tell."
             }
             Self::Queue => {
-                "Forward queueing delay of its last packet; yellow from 100 ms, red from 250 ms. Of what is held: of its echoes."
+                "Forward queueing delay of its last packet; yellow from 100 ms, red from 250 ms. Of a held flow it is that of its echoes."
             }
             Self::Rtt => "Last round trip.",
             Self::RttMin => "Smallest round trip.",
@@ -123,7 +123,7 @@ impl Column {
             Self::Window => "What the data's sender was last told that it may have under way.",
             Self::Kernel => "What the kernel at the data's receiver would have told it.",
             Self::Ecn => {
-                "Of what has no window: what most of its packets say of congestion, or the part that was marked on the way (CE)."
+                "For a flow without a window: the ECN codepoint of most of its packets, or the part that was marked on the way (CE)."
             }
             Self::Bytes => "Payload so far.",
             Self::Why => {

@@ -51,7 +51,7 @@ pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> 
     }
     if let (Some(bps), Some(part)) = (finding.bps, finding.rate_would_have_shown) {
         said.push(format!(
-            "The link carried {} with steering and {} without; of the rate nothing is concluded: a difference below {} would \
+            "The link carried {} with steering and {} without. Nothing is concluded about the rate: a difference below {} would \
              not have shown in so short a trial.",
             rate(bps.with),
             rate(bps.without),
