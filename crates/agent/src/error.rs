@@ -8,6 +8,11 @@ pub enum AgentError {
         "the agent needs root, or the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, to load its programs into the kernel; missing: {0}"
     )]
     NotPrivileged(String),
+    /// A container's runtime refuses the system call that loads programs.
+    #[error(
+        "bpf(2) is refused to this process although it has the capabilities, expected a seccomp profile that allows it to CAP_BPF (containers.md; with Podman: --security-opt seccomp=unconfined)"
+    )]
+    BpfRefused,
     /// A kernel from before what the programs need.
     #[error("this kernel is Linux {0}, the agent needs 5.15 or later")]
     TooOld(String),

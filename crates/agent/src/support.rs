@@ -17,7 +17,22 @@ pub fn require() -> Result<(), AgentError> {
     if version(&release).is_some_and(|v| v < OLDEST) {
         return Err(AgentError::TooOld(release));
     }
-    capabilities::require()
+    capabilities::require()?;
+    if is_bpf_refused() {
+        return Err(AgentError::BpfRefused);
+    }
+    Ok(())
+}
+
+/// Whether a filter of system calls keeps bpf(2) from this process, whatever its capabilities: profiles of container runtimes
+/// from before CAP_BPF allow it to CAP_SYS_ADMIN alone.
+fn is_bpf_refused() -> bool {
+    // There is no such command. The kernel says so (EINVAL) to whoever may use others; a filter knows no commands.
+    let (command, nothing) = (libc::c_long::from(i32::MAX), std::ptr::null::<u8>());
+    // SAFETY: of a record of no bytes nothing is read.
+    let status = unsafe { libc::syscall(libc::SYS_bpf, command, nothing, 0) };
+    let error = std::io::Error::last_os_error().raw_os_error();
+    status == -1 && matches!(error, Some(libc::EPERM | libc::EACCES | libc::ENOSYS))
 }
 
 /// Whether the kernel describes its types, so that the programs can ask a socket for its window scale. Where it does not

@@ -193,6 +193,9 @@ fn privilege() -> Finding {
             Finding::new("privilege", Status::Fails, error.to_string())
                 .advise("run it as root, or with these capabilities")
         }
+        Err(error @ AgentError::BpfRefused) => {
+            Finding::new("privilege", Status::Fails, error.to_string())
+        }
         _ => Finding::new("privilege", Status::Ok, "enough"),
     }
 }

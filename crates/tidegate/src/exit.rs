@@ -72,6 +72,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
                 matches!(
                     e,
                     NotPrivileged(_)
+                        | BpfRefused
                         | TooOld(_)
                         | NoTcx
                         | NoInterface(_)

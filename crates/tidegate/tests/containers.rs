@@ -6,6 +6,7 @@ use nix::unistd::Pid;
 use serde_yaml_ng::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::{self, sleep};
@@ -313,4 +314,66 @@ fn another_is_refused(node: &Path) {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("an agent runs here already"), "{said}");
+}
+
+/// As under a runtime whose profile does not know CAP_BPF, Podman's in Debian 12 for one.
+#[test]
+fn a_profile_that_refuses_bpf_is_named() {
+    if !is_root() {
+        return;
+    }
+    for command in [&["run", "--iface", "lo"][..], &["check"]] {
+        let mut tidegate = Command::new(TIDEGATE);
+        tidegate.args(command);
+        // SAFETY: the child makes two system calls, and allocates nothing.
+        unsafe { tidegate.pre_exec(refuse_bpf) };
+        let output = tidegate.output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(said.contains("expected a seccomp profile"), "{said}");
+        assert_eq!(
+            output.status.code(),
+            Some(if command[0] == "run" { 2 } else { 1 }),
+            "{said}"
+        );
+    }
+}
+
+/// bpf(2) fails with EPERM from now on, every other system call is as before.
+fn refuse_bpf() -> std::io::Result<()> {
+    let step = |code: u32, jump: u8, k: u32| libc::sock_filter {
+        code: code as u16,
+        jt: 0,
+        jf: jump,
+        k,
+    };
+    let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut filter = [
+        // The number of the system call, which is the first word of what a filter is given.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            1,
+            libc::SYS_bpf as u32,
+        ),
+        step(libc::BPF_RET | libc::BPF_K, 0, refused),
+        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: the program and what it points to outlive the calls.
+    let status = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            | libc::prctl(
+                libc::PR_SET_SECCOMP,
+                libc::SECCOMP_MODE_FILTER,
+                &raw const program,
+            )
+    };
+    match status {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
