@@ -1,5 +1,7 @@
 //! What can go wrong, each in one clear sentence; what lies beneath is the error's source.
 
+use libbpf_rs::ErrorKind;
+
 /// Why the agent cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
@@ -96,4 +98,11 @@ pub enum AgentError {
         /// Why it failed.
         source: std::io::Error,
     },
+}
+
+impl AgentError {
+    /// Whether the kernel has none of the hooks that programs are attached by: its module is missing.
+    pub fn is_no_hook(&self) -> bool {
+        matches!(self, Self::Attach { source, .. } if source.kind() == ErrorKind::NotFound)
+    }
 }

@@ -244,7 +244,15 @@ fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
         }
         (Err(_), Err(error)) => {
             let found = format!("{error:#}").replace('\n', " ");
-            (None, Finding::new("programs", Status::Fails, found))
+            let finding = Finding::new("programs", Status::Fails, found);
+            let is_no_hook = error
+                .downcast_ref::<AgentError>()
+                .is_some_and(AgentError::is_no_hook);
+            let finding = match is_no_hook {
+                true => finding.advise("the kernel needs the modules sch_ingress and cls_bpf"),
+                false => finding,
+            };
+            (None, finding)
         }
     };
     findings.push(finding);
