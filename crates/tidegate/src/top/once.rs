@@ -46,17 +46,24 @@ fn cell(text: &str, column: Column) -> Cell {
     })
 }
 
+/// The queue, and who shares it.
+fn what_passes(path: &PathRow) -> String {
+    if path.rate_bps() == 0.0 && path.alone == 0 && path.groups.is_empty() {
+        return "nothing passes".to_owned();
+    }
+    let queue = format!("queue {}, {}", delay(path.queue_us), rate(path.rate_bps()));
+    let alone = format!("{} alone", path.alone);
+    let all = [queue, alone, path.shares()];
+    let said = all
+        .iter()
+        .filter(|text| !text.is_empty() && *text != "0 alone");
+    said.map(String::as_str).collect::<Vec<_>>().join("; ")
+}
+
 fn lines(path: &PathRow) -> String {
     let bps = |of: Option<f64>| of.unwrap_or(0.0);
-    let mut text = format!(
-        "{} {}: queue {}, {}; {} alone; {}\n",
-        path.interface,
-        path.direction.name(),
-        delay(path.queue_us),
-        rate(path.rate_bps()),
-        path.alone,
-        path.shares()
-    );
+    let (interface, direction) = (&path.interface, path.direction.name());
+    let mut text = format!("{interface} {direction}: {}\n", what_passes(path));
     for group in &path.groups {
         text += &format!(
             "  group {}: {} flows, {}, queue {}, {}\n",
