@@ -1,6 +1,6 @@
 //! What can be asked for: the commands, each of which has its arguments beside its code.
 
-mod examples;
+pub mod examples;
 #[cfg(feature = "full")]
 mod full;
 pub mod values;
@@ -10,7 +10,6 @@ use crate::run::RunArgs;
 use crate::stop::StopArgs;
 use crate::top::TopArgs;
 use clap::{Parser, Subcommand};
-pub use examples::with_examples;
 #[cfg(feature = "full")]
 pub use full::FullCommand;
 

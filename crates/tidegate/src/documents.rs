@@ -1,7 +1,7 @@
 //! The documents' command lines and configurations are understood. What else can be told of them:
 //! `tests/documents`.
 
-use crate::args::{CommandLine, with_examples};
+use crate::args::CommandLine;
 use crate::config::File;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -13,7 +13,7 @@ mod markdown;
 
 /// What is wrong with a command line.
 fn complaint(words: &[String]) -> Option<String> {
-    let parsed = with_examples(CommandLine::command()).try_get_matches_from(words);
+    let parsed = CommandLine::command().try_get_matches_from(words);
     let error = parsed.err()?;
     let is_asked_for = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion].contains(&error.kind());
     (!is_asked_for).then(|| format!("{}: {error}", words.join(" ")))
@@ -47,7 +47,7 @@ fn every_command_line_is_understood() {
 
 /// Within a sentence a command need not be whole: the first of its options that there is none of.
 fn unknown_option(words: &[String]) -> Option<String> {
-    let whole = with_examples(CommandLine::command());
+    let whole = CommandLine::command();
     let mut command = &whole;
     for word in &words[1..] {
         if word == "--" {

@@ -4,7 +4,7 @@
 mod keys;
 mod reference;
 
-use crate::args::{CommandLine, with_examples};
+use crate::args::CommandLine;
 use anyhow::{Context, Result};
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
@@ -47,7 +47,7 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
 /// What users are told of: without the hidden commands, and without `help`, whose pages would say
 /// the same as the commands' own.
 fn commands() -> Command {
-    with_examples(CommandLine::command()).disable_help_subcommand(true)
+    CommandLine::command().disable_help_subcommand(true)
 }
 
 /// Pages whose examples stand under a heading of that name, a line each.

@@ -1,5 +1,6 @@
 //! `tidegate lab`: run a scenario, show what came of it.
 
+use crate::args::examples::{Example, examples};
 use crate::exit::{BadInput, require_root};
 use crate::provenance::Made;
 use crate::scenarios::{ScenarioArgs, Variant, print_json, print_table, variants, write_page};
@@ -14,8 +15,21 @@ use std::sync::atomic::AtomicBool;
 use tidegate_lab::{IpVersion, Options, Progress, Refused, run_scenario};
 use tidegate_scenario::{LoadError, ResultSet, Scenario};
 
+/// How `lab` is used.
+const EXAMPLES: &[Example] = &[
+    (
+        "sudo tidegate lab scenarios/lte-download.toml",
+        "the kernel's TCP over an emulated LTE link",
+    ),
+    (
+        "sudo tidegate lab scenarios/lte-download.toml --run tide --html lte.html",
+        "one of its runs, with pictures",
+    ),
+];
+
 /// Arguments of `lab`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct LabArgs {
     /// The scenario.
     #[command(flatten)]

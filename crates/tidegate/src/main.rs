@@ -61,13 +61,12 @@ mod udp;
 #[cfg(feature = "full")]
 mod validate;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = |()| ExitCode::SUCCESS;
-    let matches = args::with_examples(args::CommandLine::command()).get_matches();
-    let args = args::CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let args = args::CommandLine::parse();
     let outcome = match args.command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Check(args) => check::run(&args),

@@ -1,5 +1,6 @@
 //! `tidegate stop`: ends the agent of this network namespace and removes what any has left.
 
+use crate::args::examples::{Example, examples};
 use crate::{lock, operate};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -13,8 +14,15 @@ use tidegate_agent::require;
 /// How long an agent may take to end.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How `stop` is used.
+const EXAMPLES: &[Example] = &[(
+    "sudo tidegate stop",
+    "end the agent, and clear up after any",
+)];
+
 /// Arguments of `stop`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct StopArgs {
     /// Print what was ended and removed as JSON instead of text
     #[arg(long)]

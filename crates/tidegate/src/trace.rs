@@ -1,5 +1,6 @@
 //! `tidegate trace`: a shipped cell model as a file.
 
+use crate::args::examples::{Example, examples};
 use crate::args::values::word;
 use crate::exit::BadInput;
 use anyhow::Result;
@@ -11,8 +12,15 @@ use tidegate_scenario::{CellKind, GenerateSpec};
 /// The longest trace that is written, in seconds: a day.
 const LONGEST_S: u64 = 86_400;
 
+/// How `trace` is used.
+const EXAMPLES: &[Example] = &[(
+    "tidegate trace lte --seconds 120 --mean-mbps 20",
+    "two minutes of LTE of 20 Mbit/s in Mahimahi's format, to standard output",
+)];
+
 /// Arguments of `trace`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct TraceArgs {
     /// Technology that it resembles: lte, hspa or evdo
     #[arg(value_parser = word::<CellKind>)]

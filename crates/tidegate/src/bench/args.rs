@@ -1,12 +1,23 @@
 //! Arguments of `tidegate bench`.
 
+use crate::args::examples::{Example, examples};
 use crate::args::values::law;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tidegate_laws::Law;
 
+/// How `bench` is used.
+const EXAMPLES: &[Example] = &[
+    ("tidegate bench sim laws", "some parts"),
+    (
+        "sudo tidegate bench agent --against OTHER",
+        "the agent beside another build's",
+    ),
+];
+
 /// Arguments of `bench`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct BenchArgs {
     /// Which parts; all if none is named
     #[arg(value_enum)]

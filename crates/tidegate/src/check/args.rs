@@ -1,11 +1,19 @@
 //! Arguments of `tidegate check`.
 
+use crate::args::examples::{Example, examples};
 use crate::run::serve::SOCKET;
 use clap::Args;
 use std::path::PathBuf;
 
+/// How `check` is used.
+const EXAMPLES: &[Example] = &[(
+    "sudo tidegate check",
+    "what this machine can do, and what to change",
+)];
+
 /// Arguments of `check`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct CheckArgs {
     /// Look at the interfaces, rules and law of this configuration
     #[arg(long, value_name = "FILE")]

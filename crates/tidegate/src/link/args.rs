@@ -1,13 +1,31 @@
 //! Arguments of `tidegate link`.
 
+use crate::args::examples::{Example, examples};
 use crate::args::values::word;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tidegate_scenario::QueuePolicy;
 
+/// How `link` is used.
+const EXAMPLES: &[Example] = &[
+    (
+        "sudo tidegate link --down lte --up 5 -- curl -o /dev/null https://example.org/file",
+        "a download behind LTE",
+    ),
+    (
+        "sudo tidegate link --down 20 --up 2 --queue 500 -- bash",
+        "a shell behind a slow link",
+    ),
+    (
+        "sudo tidegate link --down 'steps = [[0, 20], [30, 2]]' --log passed.csv -- iperf3 -c server -R",
+        "a rate that falls, and what passed",
+    ),
+];
+
 /// Arguments of `link`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct LinkArgs {
     /// Towards the command: Mbit/s, a cell model (lte, hspa, evdo), a trace in Mahimahi's format, a
     /// rate series (a file that ends in .csv: seconds,bits_per_second), or any rate as a scenario has

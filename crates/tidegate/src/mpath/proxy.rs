@@ -3,6 +3,7 @@
 mod status;
 
 use super::secret;
+use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
 use crate::signals;
 use anyhow::Result;
@@ -26,8 +27,15 @@ const STATUS: Duration = Duration::from_secs(10);
 const BURST_S: f64 = 0.05;
 const BURST: f64 = 65_536.0;
 
+/// How `mpath proxy` is used.
+const EXAMPLES: &[Example] = &[(
+    "tidegate mpath proxy --registry http://registry:7480 --secret overlay.token",
+    "forward at UDP port 7481, which a firewall has to let in",
+)];
+
 /// Arguments of `mpath proxy`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct ProxyArgs {
     /// The registry, http://HOST:PORT; repeatable for several that share a store
     #[arg(long, value_name = "URL", required = true)]

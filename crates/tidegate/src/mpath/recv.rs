@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
+use crate::args::examples::{Example, examples};
 use crate::args::values::bytes;
 use crate::exit::BadInput;
 use crate::say;
@@ -18,8 +19,15 @@ use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
 
+/// How `mpath recv` is used.
+const EXAMPLES: &[Example] = &[(
+    "tidegate mpath recv inbox",
+    "receive files at UDP port 9447, which a firewall has to let in; prints a token for the sender",
+)];
+
 /// Arguments of `mpath recv`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct RecvArgs {
     /// The folder that the files go into
     #[arg(value_name = "DIR", default_value = ".")]

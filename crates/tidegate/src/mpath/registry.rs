@@ -1,6 +1,7 @@
 //! `tidegate mpath registry`.
 
 use super::secret;
+use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
 use crate::signals;
 use anyhow::Result;
@@ -19,8 +20,15 @@ const STORE: &str = "TIDEGATE_MPATH_STORE";
 /// How often is looked for an interrupt.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How `mpath registry` is used.
+const EXAMPLES: &[Example] = &[(
+    "tidegate mpath registry --secret overlay.token",
+    "answer at TCP port 7480, which a firewall has to let in",
+)];
+
 /// Arguments of `mpath registry`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct RegistryArgs {
     /// Where to listen, TCP
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:7480")]

@@ -4,6 +4,7 @@ use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::relays::{self, Ways};
 use super::token;
+use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
 use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
@@ -18,8 +19,15 @@ use std::time::Instant;
 use tidegate_transfer::file::{FileError, Transferred, check, send, shown};
 use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
+/// How `mpath send` is used.
+const EXAMPLES: &[Example] = &[(
+    "tidegate mpath send film.mkv --token -",
+    "asks for the receiver's token",
+)];
+
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct SendArgs {
     /// The files; after an interruption the same command goes on where it ended. The last argument may be the
     /// receiver's token, but there everybody on the machine can read it

@@ -1,5 +1,6 @@
 //! Arguments of `tidegate probe`.
 
+use crate::args::examples::{Example, examples};
 use crate::args::values::bytes;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
@@ -22,8 +23,21 @@ pub enum ProbeEnd {
     Run(ProbeRunArgs),
 }
 
+/// How `probe serve` is used.
+const SERVE_EXAMPLES: &[Example] = &[
+    (
+        "tidegate probe serve --key probe.key",
+        "answer at port 4817; a firewall has to let in UDP and TCP at it",
+    ),
+    (
+        "tidegate probe serve --max-rate 500 --max-data 50GB",
+        "for faster links",
+    ),
+];
+
 /// Arguments of `probe serve`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(SERVE_EXAMPLES))]
 pub struct ProbeServeArgs {
     /// Where to listen, UDP
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:4817")]
@@ -42,8 +56,21 @@ pub struct ProbeServeArgs {
     pub max_rate: u32,
 }
 
+/// How `probe run` is used.
+const RUN_EXAMPLES: &[Example] = &[
+    (
+        "tidegate probe run server --key probe.key",
+        "measure the link to a server",
+    ),
+    (
+        "tidegate probe run server --key probe.key responsiveness --max-data 30MB --yes",
+        "one test, without a question",
+    ),
+];
+
 /// Arguments of `probe run`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(RUN_EXAMPLES))]
 pub struct ProbeRunArgs {
     /// The server, with its port if that is not 4817
     #[arg(value_name = "HOST")]

@@ -1,10 +1,25 @@
 //! Arguments of `tidegate reproduce`.
 
+use crate::args::examples::{Example, examples};
 use clap::Args;
 use std::path::PathBuf;
 
+/// How `reproduce` is used.
+const EXAMPLES: &[Example] = &[
+    ("tidegate reproduce", "what there is"),
+    (
+        "tidegate reproduce drwa --quick",
+        "a paper, within two minutes",
+    ),
+    (
+        "tidegate reproduce tide --traces FOLDER --html tide.html",
+        "over recorded links, with pictures",
+    ),
+];
+
 /// Arguments of `reproduce`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct ReproduceArgs {
     /// The paper (drwa) or law (tide), then figures of it (fig-15, or 15; table-3), by default all. Without any, papers
     /// and figures are listed

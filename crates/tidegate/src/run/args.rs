@@ -3,6 +3,7 @@
 use super::log::LogFormat;
 use super::page::PageAddress;
 use super::serve::SOCKET;
+use crate::args::examples::{Example, examples};
 use crate::args::values::{lambda_in_range, law};
 use crate::compare;
 use crate::config::OnExit;
@@ -18,8 +19,37 @@ use tidegate_agent::{Direction, Directions};
 use tidegate_laws::Law;
 use tidegate_scenario::{Fair, Udp};
 
+/// How `run` is used.
+const EXAMPLES: &[Example] = &[
+    (
+        "sudo tidegate run",
+        "steer where the default routes go, until interrupted",
+    ),
+    (
+        "sudo tidegate run --dry-run",
+        "change nothing, and say what would be steered",
+    ),
+    (
+        "sudo tidegate run --iface wwan0 --udp hold",
+        "on one interface, and slow QUIC down, too",
+    ),
+    (
+        "sudo tidegate run --page",
+        "and show in a browser, at http://127.0.0.1:9750/, what the queue does",
+    ),
+    (
+        "sudo tidegate run --page 192.168.1.1",
+        "on a router: the page for the home's network",
+    ),
+    (
+        "sudo tidegate run --law rsfc --only downloads",
+        "on a server or proxy: uploads that end there",
+    ),
+];
+
 /// Arguments of `run`.
 #[derive(Debug, Default, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct RunArgs {
     /// Interface to attach to, repeatable; those of the default routes if none is given
     #[arg(long, value_name = "IF")]

@@ -1,11 +1,25 @@
 //! Arguments of `tidegate sim`.
 
+use crate::args::examples::{Example, examples};
 use crate::scenarios::ScenarioArgs;
 use clap::Args;
 use std::path::PathBuf;
 
+/// How `sim` is used.
+const EXAMPLES: &[Example] = &[
+    (
+        "tidegate sim scenarios/lte-download.toml",
+        "the same in virtual time, without root",
+    ),
+    (
+        "tidegate sim scenarios/lte-download.toml --vary down.delay_ms=10,40,140 --seeds 8 --out sweep.csv",
+        "over three delays and eight seeds",
+    ),
+];
+
 /// Arguments of `sim`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct SimArgs {
     /// The scenario.
     #[command(flatten)]

@@ -1,12 +1,24 @@
 //! Arguments of `tidegate top`.
 
 use super::order::Order;
+use crate::args::examples::{Example, examples};
 use crate::run::serve::SOCKET;
 use clap::Args;
 use std::path::PathBuf;
 
+/// How `top` is used.
+const EXAMPLES: &[Example] = &[
+    ("sudo tidegate top --sort rate", "who uses the link"),
+    (
+        "sudo tidegate top --filter 'down !udp'",
+        "downloads over TCP alone",
+    ),
+    ("sudo tidegate top --once --json", "one look, for programs"),
+];
+
 /// Arguments of `top`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct TopArgs {
     /// The agent's socket
     #[arg(long, value_name = "FILE", default_value = SOCKET)]

@@ -1,15 +1,33 @@
 //! Arguments of `tidegate try`.
 
 use super::{LEAST, MOST, Plan};
+use crate::args::examples::{Example, examples};
 use crate::args::values::{bytes, steering_law};
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tidegate_laws::Law;
 
+/// How `try` is used.
+const EXAMPLES: &[Example] = &[
+    (
+        "sudo tidegate try --url https://example.org/large.file --page try.html",
+        "does it help here? Three minutes, a large file, and a page to share",
+    ),
+    (
+        "sudo tidegate try --ping example.org -- iperf3 -c server -R -t 60",
+        "with any command as load",
+    ),
+    (
+        "sudo tidegate try --probe server --key probe.key --upload",
+        "the uplink, with your own `tidegate probe serve`",
+    ),
+];
+
 /// Arguments of `try`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("load").required(true).args(["command", "url", "probe"]))]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct TryArgs {
     /// Load the link with downloads from this URL, by curl or wget again and again; repeatable, all at the same time
     #[arg(long, value_name = "URL")]

@@ -1,11 +1,19 @@
 //! Arguments of `tidegate validate`.
 
+use crate::args::examples::{Example, examples};
 use crate::shipped;
 use clap::Args;
 use std::path::PathBuf;
 
+/// How `validate` is used.
+const EXAMPLES: &[Example] = &[(
+    "sudo tidegate validate --html validate.html",
+    "simulator and kernel side by side",
+)];
+
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
+#[command(after_long_help = examples(EXAMPLES))]
 pub struct ValidateArgs {
     /// The folder with the scenarios, and with the known differences in reasons.toml
     #[arg(default_value = "scenarios/validate", value_parser = shipped::path())]
