@@ -8,7 +8,7 @@
 
 /*
  * Each constant of tide says where its value comes from: a paper, an RFC, clocks, arithmetic, the verifier, or "swept":
- * then `./dev constants` shows what half of it to twice as much does (docs/internals/law.md). The law's build for that
+ * then `./dev constants` shows what half of it to twice as much does (docs/internals/constants.md). The law's build for that
  * sweep knows by this word what it may vary (crates/laws/tunable.rs). A "choice" bounds what rarely happens.
  */
 #define TG_TIDE_BUCKETS 8u		   /* a lag, flat from 4 to 16 in the packet model; swept */

@@ -1,5 +1,6 @@
 //! `docs/architecture.md` is true: its table of rooms is what the manifests say, and so is its table of
-//! dependencies. And the tests that `docs/promises.md` names for servers and link are there.
+//! dependencies. And the tests that `docs/promises.md` names for servers and link are there, and the laws' constants that
+//! `docs/internals/constants.md` lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -174,4 +175,52 @@ fn every_promise_of_a_server_has_tests_that_are_there() {
             );
         }
     }
+}
+
+/// What the headers of the laws say of their constants: by name, without `TG_`, the comment's words.
+fn constants() -> BTreeMap<String, String> {
+    let folders = ["laws", "laws/tide", "laws/hold"].map(|folder| root().join(folder));
+    let files = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("readable"));
+    let paths = files.map(|file| file.expect("readable").path());
+    let headers = paths.filter(|path| path.extension().is_some_and(|end| end == "h"));
+    let texts = headers.map(|path| fs::read_to_string(path).expect("readable"));
+    let define = |line: &str| {
+        let (name, rest) = line.strip_prefix("#define TG_")?.split_once(' ')?;
+        let says = rest.split_once("/*")?.1.trim_end_matches("*/").trim();
+        Some((name.to_owned(), says.to_owned()))
+    };
+    let lines: Vec<String> = texts
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    lines.iter().filter_map(|line| define(line)).collect()
+}
+
+#[test]
+fn every_constant_that_rests_on_a_sweep_is_listed_as_one() {
+    let page = root().join("docs/internals/constants.md");
+    let page = fs::read_to_string(page).expect("readable");
+    let row = |name: &str| {
+        page.lines()
+            .find(|l| l.starts_with(&format!("| `{name}` |")))
+    };
+    let constants = constants();
+    let swept: Vec<_> = constants
+        .iter()
+        .filter(|(_, says)| says.contains("swept"))
+        .collect();
+    assert!(swept.len() > 80, "{}", swept.len());
+    let unlisted = swept
+        .iter()
+        .filter(|(name, _)| !row(name).is_some_and(|row| row.contains("a sweep: ")));
+    let unlisted: Vec<_> = unlisted.map(|(name, _)| name).collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+    let gone: Vec<_> = page
+        .lines()
+        .filter(|line| line.contains("| a sweep: "))
+        .filter_map(|line| line.split('`').nth(1))
+        .filter(|name| !constants.contains_key(*name))
+        .collect();
+    assert!(gone.is_empty(), "{gone:?}");
 }
