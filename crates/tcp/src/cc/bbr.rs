@@ -70,11 +70,22 @@ const CYCLE: [Gain; 8] = [
     Gain::ONE,
 ];
 
-/// The bandwidth's window, in rounds: a whole cycle and some.
-const BANDWIDTH_ROUNDS: u32 = CYCLE.len() as u32 + 2;
+/// How long a connection believes what it has measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The bandwidth: so many rounds.
+    pub bandwidth_rounds: u32,
+    /// The smallest round trip: so long, then PROBE_RTT looks for it.
+    pub min_rtt: Duration,
+}
 
-/// How long a `min_rtt` is believed.
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+impl Memory {
+    /// Linux's: a whole cycle of rounds and some, and ten seconds.
+    pub const LINUX: Self = Self {
+        bandwidth_rounds: CYCLE.len() as u32 + 2,
+        min_rtt: Duration::from_secs(10),
+    };
+}
 
 /// How long PROBE_RTT lasts at least: 2 % of the time if nothing else ever empties the queue.
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
@@ -111,6 +122,7 @@ enum Mode {
 #[derive(Debug)]
 pub struct Bbr {
     random: Pcg32,
+    memory: Memory,
     mode: Mode,
     pacing_gain: Gain,
     cwnd_gain: Gain,
@@ -159,8 +171,14 @@ impl Bbr {
     /// Before the connection is established. `seed` decides in which phases PROBE_BW begins, so
     /// that flows that share a bottleneck do not probe together; [`crate::Config::seed`] is meant.
     pub fn new(seed: u64) -> Self {
+        Self::with_memory(seed, Memory::LINUX)
+    }
+
+    /// The same with another memory than Linux's, to see what that is worth.
+    pub fn with_memory(seed: u64, memory: Memory) -> Self {
         Self {
             random: Pcg32::seed_from_u64(seed),
+            memory,
             mode: Mode::Startup,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
@@ -205,8 +223,9 @@ impl Bbr {
         let bandwidth = Bandwidth::new(delivered, interval);
         // What the application limited says nothing of the path, unless it is more than was known.
         if !s.app_limited || bandwidth >= self.max_bandwidth.get() {
+            let window = self.memory.bandwidth_rounds;
             self.max_bandwidth
-                .update(BANDWIDTH_ROUNDS, self.rounds.count, bandwidth);
+                .update(window, self.rounds.count, bandwidth);
         }
     }
 

@@ -1,9 +1,7 @@
 //! Changes of mode, and of phase within PROBE_BW.
 
 use super::long_term::Totals;
-use super::{
-    Bbr, CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, MIN_CWND, MIN_RTT_WINDOW, Mode, PROBE_RTT_TIME,
-};
+use super::{Bbr, CWND_GAIN, CYCLE, DRAIN_GAIN, HIGH_GAIN, MIN_CWND, Mode, PROBE_RTT_TIME};
 use crate::cc::Window;
 use crate::cc::path::Gain;
 use crate::cc::{Flight, RateSample};
@@ -111,7 +109,7 @@ impl Bbr {
 
     /// `bbr_update_min_rtt`, which also enters and leaves PROBE_RTT.
     pub(super) fn update_min_rtt(&mut self, w: &mut Window, f: &Flight, s: &RateSample) {
-        let expired = f.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        let expired = f.now > self.min_rtt_at + self.memory.min_rtt;
         if let Some(rtt) = s.rtt
             && (self.min_rtt.is_none_or(|min| rtt <= min) || (expired && !s.ack_delayed))
         {
