@@ -222,7 +222,7 @@ fn show(sender: &str, halves: &[&[Outcome]]) {
     println!("\n{sender}, {} paths", halves[0].len());
     for (receiver, outcomes) in RECEIVERS.iter().zip(halves) {
         let used = mean(outcomes, |o| o.used);
-        let queue_ms = mean(outcomes, |o| o.queue_ms.ln()).exp();
+        let queue_ms = libm::exp(mean(outcomes, |o| libm::log(o.queue_ms)));
         println!("  {receiver:6} used {used:6.2} %, queue {queue_ms:6.1} ms");
         let limits: BTreeMap<&str, ()> = outcomes
             .iter()
