@@ -9,8 +9,11 @@ use tidegate_reproductions::judge::{Better, Judge, Measure};
 use tidegate_sim::{Options, in_order};
 use tidegate_study::{Case, Results};
 
-/// Differences of this part of a number are taken for chance.
-const CHANCE: f64 = 0.02;
+/// Differences of this part of a rate, a share or a part of a link are taken for chance.
+const CHANCE_OF_MORE: f64 = 0.01;
+
+/// Likewise of a delay or a time, which differ by more between seeds.
+const CHANCE_OF_LESS: f64 = 0.05;
 
 /// How to sweep.
 pub struct Sweep<'a> {
@@ -186,17 +189,18 @@ impl Sweep<'_> {
 
 fn verdict(measures: &[Measure], in_use: &[f64], measured: &[f64]) -> Verdict {
     let each = measures.iter().zip(in_use.iter().zip(measured));
+    // In multiples of what is taken for chance.
     let gains: Vec<f64> = each
         .filter_map(|(measure, (&before, &after))| {
             let gain = (after - before) / before.abs().max(f64::MIN_POSITIVE);
             Some(match measure.better? {
-                Better::More => gain,
-                Better::Less => -gain,
+                Better::More => gain / CHANCE_OF_MORE,
+                Better::Less => -gain / CHANCE_OF_LESS,
             })
         })
         .collect();
-    let better = gains.iter().any(|&gain| gain > CHANCE);
-    let worse = gains.iter().any(|&gain| gain < -CHANCE);
+    let better = gains.iter().any(|&gain| gain > 1.0);
+    let worse = gains.iter().any(|&gain| gain < -1.0);
     match (better, worse) {
         _ if gains.is_empty() => Verdict::Unjudged,
         (true, true) => Verdict::Trade,

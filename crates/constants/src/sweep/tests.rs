@@ -9,9 +9,9 @@ fn what_is_better_in_one_and_worse_in_another_is_a_trade() {
         Measure::less("delay", nothing),
     ];
     let beside = |goodput, delay| verdict(&measures, &[100.0, 50.0], &[goodput, delay]);
-    assert_eq!(beside(101.0, 49.5), Verdict::Same);
-    assert_eq!(beside(99.0, 40.0), Verdict::Better);
-    assert_eq!(beside(101.0, 60.0), Verdict::Worse);
+    assert_eq!(beside(100.5, 48.0), Verdict::Same);
+    assert_eq!(beside(99.5, 40.0), Verdict::Better);
+    assert_eq!(beside(100.5, 60.0), Verdict::Worse);
     assert_eq!(beside(110.0, 60.0), Verdict::Trade);
 }
 
