@@ -55,7 +55,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("constants: {error:#}");
-            ExitCode::FAILURE
+            // A name that there is not, or recordings that cannot be read.
+            ExitCode::from(2)
         }
     }
 }
@@ -96,6 +97,17 @@ fn judges(args: &Args) -> Result<Vec<Judge>> {
     let set = if args.check { Set::Check } else { Set::Choice };
     let mut judges = tide::judges::all(set, args.traces.as_deref())?;
     judges.extend(mpath::judges::all());
+    if let Some(unknown) = args
+        .judge
+        .iter()
+        .find(|id| !judges.iter().any(|j| j.id == **id))
+    {
+        let known: Vec<_> = judges.iter().map(|judge| judge.id).collect();
+        bail!(
+            "no judge \"{unknown}\", expected one of {}",
+            known.join(", ")
+        );
+    }
     judges.retain(|judge| args.judge.is_empty() || args.judge.iter().any(|id| id == judge.id));
     Ok(judges)
 }
