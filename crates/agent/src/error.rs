@@ -12,7 +12,7 @@ pub enum AgentError {
     NotPrivileged(String),
     /// A container's runtime refuses the system call that loads programs.
     #[error(
-        "bpf(2) is refused to this process although it has the capabilities, expected a seccomp profile that allows it to CAP_BPF (containers.md; with Podman: --security-opt seccomp=unconfined)"
+        "bpf(2) is refused to this process although it has the capabilities, expected a seccomp profile that allows it to CAP_BPF (docs/containers.md; with Podman: --security-opt seccomp=unconfined)"
     )]
     BpfRefused,
     /// A kernel from before what the programs need.
