@@ -52,12 +52,10 @@ fn what_passes(path: &PathRow) -> String {
         return "nothing passes".to_owned();
     }
     let queue = format!("queue {}, {}", delay(path.queue_us), rate(path.rate_bps()));
-    let alone = format!("{} alone", path.alone);
-    let all = [queue, alone, path.shares()];
-    let said = all
-        .iter()
-        .filter(|text| !text.is_empty() && *text != "0 alone");
-    said.map(String::as_str).collect::<Vec<_>>().join("; ")
+    let alone = (path.alone > 0).then(|| format!("{} alone", path.alone));
+    let shares = Some(path.shares()).filter(|shares| !shares.is_empty());
+    let said = [Some(queue), alone, shares];
+    said.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn lines(path: &PathRow) -> String {

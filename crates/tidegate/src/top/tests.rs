@@ -2,6 +2,7 @@
 
 mod devices;
 mod filter;
+mod once;
 
 use crate::account::Account;
 use crate::snapshot::{About, Place, Snapshot, VERSION};
