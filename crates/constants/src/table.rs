@@ -5,7 +5,7 @@ use crate::variable::Variable;
 use std::fmt::Write;
 
 /// A table for each judge, in Markdown: what it measures with the values in use, and by how much each other value of
-/// each constant changes that.
+/// each constant changes that. Of the values that change nothing there is only their number.
 pub fn table(swept: &[Swept]) -> String {
     let mut judges: Vec<&str> = swept.iter().map(|one| one.judge).collect();
     judges.sort_unstable();
@@ -19,10 +19,22 @@ pub fn table(swept: &[Swept]) -> String {
         writeln!(text, "| --- | --- | {rule}--- |").expect("text");
         let in_use = &rows[0].values[0].measured;
         writeln!(text, "| as it is | | {} | |", joined(in_use, short)).expect("text");
-        for one in rows {
-            for value in &one.values[1..] {
-                writeln!(text, "{}", row(one, value)).expect("text");
-            }
+        let others = rows
+            .iter()
+            .flat_map(|one| one.values[1..].iter().map(move |value| (one, value)));
+        let (same, rest): (Vec<_>, Vec<_>) =
+            others.partition(|(_, value)| value.verdict == Verdict::Same);
+        for (one, value) in &rest {
+            writeln!(text, "{}", row(one, value)).expect("text");
+        }
+        if !same.is_empty() {
+            let all = same.len() + rest.len();
+            writeln!(
+                text,
+                "\nThe other {} of {all} values: the same.",
+                same.len()
+            )
+            .expect("text");
         }
         text.push('\n');
     }
@@ -55,6 +67,8 @@ fn joined(numbers: &[f64], form: impl Fn(f64) -> String) -> String {
 /// With its sign; nothing for less than a tenth.
 fn percent(change: f64) -> String {
     match change * 100.0 {
+        // Nothing was measured.
+        none if none.is_nan() => "–".to_owned(),
         small if small.abs() < 0.1 => String::new(),
         large if large.abs() >= 10.0 => format!("{large:+.0} %"),
         change => format!("{change:+.1} %"),
