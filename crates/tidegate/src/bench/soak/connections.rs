@@ -16,11 +16,11 @@ use std::thread;
 use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 
-/// No call may block for longer: the connection is stuck. TCP's tries are at most 120 s apart (Linux's TCP_RTO_MAX), so who waits
-/// for less may be waiting for no more than the next try of a peer that has lost some, behind a sleep above all.
+/// No call may block for longer: the connection is stuck. TCP's tries are at most 120 s apart (Linux's TCP_RTO_MAX): who has waited
+/// for less may only be waiting for the next try of a peer whose last ones were lost, in a sleep above all.
 pub const TIMEOUT: Duration = Duration::from_secs(130);
 
-/// So many of the connections that went wrong are told of.
+/// Connections that went wrong and are described.
 const TOLD: usize = 8;
 
 /// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
@@ -74,7 +74,7 @@ impl Tally {
         bad.into_iter().map(|n| n.load(Ordering::Relaxed)).sum()
     }
 
-    /// What the first of those met.
+    /// What the first [`TOLD`] of those met.
     pub fn failures(&self) -> Vec<String> {
         self.failures
             .lock()

@@ -29,8 +29,7 @@ const PAUSE: Duration = Duration::from_secs(4);
 /// patience.
 const SLEEP: Duration = Duration::from_secs(10);
 
-/// Between two sleeps: who is asleep when a peer sends again for the second time waits for longer than that patience, and no law
-/// has to do with it.
+/// Between two sleeps: the tries of a peer, whose intervals double, do not all fall into sleeps.
 const AWAKE: Duration = Duration::from_secs(60);
 
 /// Until the agent has followed what has changed.
