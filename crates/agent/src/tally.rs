@@ -1,6 +1,6 @@
 //! The sums of all packets: what became of them, and of what kind they were.
 
-use crate::skeleton::types::{tg_counter, tg_tally};
+use crate::skeleton::types::{tg_counter, tg_pass, tg_tally};
 use crate::words::{Ecn, Kind, Reason};
 use serde::{Deserialize, Serialize};
 use tidegate_laws::Direction;
@@ -31,7 +31,48 @@ pub struct Carried {
     pub bytes: u64,
 }
 
-/// Of everything that each CPU has counted.
+/// What one CPU has counted, with what passed without a look (`bpf/seldom.h`) in the sums of its reasons and kinds, too.
+pub(crate) fn whole(counted: tg_tally) -> tg_tally {
+    let mut whole = counted;
+    for way in Direction::ALL {
+        for (denied, uploads) in [(false, false), (false, true), (true, false), (true, true)] {
+            for ecn in Ecn::ALL {
+                let passed = &counted.passed[way as usize][usize::from(denied)];
+                let pass = passed[usize::from(uploads)][ecn as usize];
+                let (reason, kind) = passes_as(way, denied);
+                let counts = &mut whole.counts;
+                add(
+                    &mut counts[Direction::Down as usize][reason as usize],
+                    pass.packets,
+                    pass,
+                );
+                if uploads {
+                    let none = &mut counts[Direction::Up as usize][Reason::NoData as usize];
+                    add(none, pass.packets, pass);
+                }
+                let traffic = &mut whole.traffic[way as usize][kind as usize];
+                add(&mut traffic[ecn as usize], pass.wire, pass);
+            }
+        }
+    }
+    whole
+}
+
+/// What a download's packet that went `way` counts as; `denied`: a rule leaves the flow alone.
+fn passes_as(way: Direction, denied: bool) -> (Reason, Kind) {
+    match (denied, way) {
+        (true, _) => (Reason::Denied, Kind::TcpLeft),
+        (false, Direction::Down) => (Reason::Measured, Kind::Tcp),
+        (false, Direction::Up) => (Reason::Unchanged, Kind::Tcp),
+    }
+}
+
+fn add(sum: &mut tg_counter, packets: u64, pass: tg_pass) {
+    sum.packets += packets;
+    sum.bytes += pass.bytes;
+}
+
+/// Of the [`whole`] of what each CPU has counted.
 pub(crate) fn counts(tallies: &[tg_tally]) -> Vec<Count> {
     let fates = Direction::ALL.into_iter();
     let fates = fates.flat_map(|direction| Reason::ALL.map(|reason| (direction, reason)));
@@ -47,7 +88,7 @@ pub(crate) fn counts(tallies: &[tg_tally]) -> Vec<Count> {
     fates.map(count).collect()
 }
 
-/// Of what went `direction`; kinds that were never seen are left out.
+/// Likewise of what went `direction`; kinds that were never seen are left out.
 pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried> {
     let kinds = Kind::ALL.into_iter();
     let kinds = kinds.flat_map(|kind| Ecn::ALL.map(|ecn| (kind, ecn)));
@@ -67,7 +108,11 @@ pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried
 /// Payload of TCP that went `direction` and is measured though no program looked at it (`bpf/seldom.h`): of downloads only.
 pub(crate) fn passed(direction: Direction, tallies: &[tg_tally]) -> u64 {
     match direction {
-        Direction::Down => tallies.iter().map(|t| t.passed).sum(),
+        Direction::Down => tallies
+            .iter()
+            .flat_map(|t| t.passed[direction as usize][0].concat())
+            .map(|p| p.payload)
+            .sum(),
         Direction::Up => 0,
     }
 }

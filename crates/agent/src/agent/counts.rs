@@ -34,6 +34,7 @@ impl Agent {
         let map = &self.skeleton.maps.tallies;
         let cpus = map.lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY);
         let cpus = cpus.map_err(AgentError::Map)?;
-        Ok(cpus.iter().flatten().map(|cpu| value(cpu)).collect())
+        let whole = |cpu: &Vec<u8>| tally::whole(value(cpu));
+        Ok(cpus.iter().flatten().map(whole).collect())
     }
 }

@@ -6,7 +6,7 @@ use super::settings::set_rules;
 use crate::attach::{Place, Way, attach};
 use crate::skeleton::AgentSkel;
 use crate::skeleton::types::{tg_path, tg_tally};
-use crate::{AgentError, Hook, Interface};
+use crate::{AgentError, Hook, Interface, tally};
 use libbpf_rs::{MapCore, MapFlags};
 use std::os::fd::AsFd;
 
@@ -98,8 +98,8 @@ pub fn begin_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) -> Result<(), Age
     let cpus = cpus.map_err(AgentError::Map)?.unwrap_or_default();
     // The agent reports what became of packets on all interfaces together: these counts are kept.
     let blank = |cpu: &Vec<u8>| tg_tally {
-        traffic: tg_tally::default().traffic,
-        ..value(cpu)
+        counts: tally::whole(value(cpu)).counts,
+        ..tg_tally::default()
     };
     let blank: Vec<_> = cpus.iter().map(|cpu| bytes(&blank(cpu)).to_vec()).collect();
     map.update_percpu(&key, &blank, MapFlags::ANY)

@@ -53,7 +53,7 @@ __noinline int add_passed(const struct tg_packet *p)
  * anew, since it has not seen the packets that passed. */
 static __always_inline void note_pace(struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
 {
-	if (p->options.timestamps && p->payload && is_beyond(f)) {
+	if (p->options.timestamps && p->payload && !p->fin && is_beyond(f)) {
 		p->passed.seldom = let_pass(p, TG_COUNT_MEASURED, f->delay.tick_us,
 					    f->queue_us);
 		c->seldom = p->passed.seldom;
@@ -71,7 +71,7 @@ static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection
 
 	/* It is not measured, so these bytes count for no other flow. */
 	f->unsampled += p->payload;
-	if (p->options.timestamps && p->payload && f->unsampled >= TG_SELDOM_BYTES) {
+	if (p->options.timestamps && p->payload && !p->fin && f->unsampled >= TG_SELDOM_BYTES) {
 		f->unsampled = TG_SELDOM_BYTES;
 		p->passed.seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US, TG_DELAY_UNKNOWN);
 		c->seldom = p->passed.seldom;
@@ -116,7 +116,7 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 	if (reason != TG_COUNT_MEASURED)
 		return reason;
 	if (p->payload)
-		observe_queue(TG_DOWN, f->queue_us);
+		observe_queue(TG_DOWN, f->queue_us, 1);
 	note_pace(p, c, f);
 	return TG_COUNT_MEASURED;
 }
@@ -205,7 +205,7 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 		f->rtt.seen_tsval = p->options.tsval;
 	a = tg_acknowledgement(p, c->scale & 15);
 	raw = tg_flow_leaves(f, &a, p->now_us, p->options.timestamps, p->options.tsval);
-	observe_window(TG_DOWN, f->sent_bytes);
+	observe_window(TG_DOWN, f->sent_bytes, 1);
 	answer_seldom(p, c, f);
 	return lower_window(skb, p, c, raw);
 }

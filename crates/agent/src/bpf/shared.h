@@ -243,6 +243,15 @@ struct tg_counter {
 #define TG_COUNT_SLOTS 32u
 #define TG_KIND_SLOTS 16u
 
+/* Packets that pass without a look (seldom.h): in one place each, which is cheap; user space adds them to the sums of
+ * the interface. */
+struct tg_pass {
+	tg_u64 packets;
+	tg_u64 wire; /* packets, as the wire has them */
+	tg_u64 bytes;
+	tg_u64 payload;
+};
+
 /* The packets of an interface. */
 struct tg_tally {
 	/* By the direction of data for which they were looked at, and by what became of them; at TG_COUNTS those that
@@ -251,8 +260,8 @@ struct tg_tally {
 	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
 	 * kernel knows how many it has merged. */
 	struct tg_counter traffic[TG_DIRECTIONS][TG_KIND_SLOTS][TG_ECNS];
-	/* Payload of downloads that counts as measured, though nobody looked at it (seldom.h): the rest of a path's sum. */
-	tg_u64 passed;
+	/* By their own direction, by whether a rule leaves the flow alone, and by whether uploads are served. */
+	struct tg_pass passed[TG_DIRECTIONS][2][2][TG_ECNS];
 };
 
 /* A flow that has no window: all between two ends that IP carries by one protocol. Ports are 0 where a packet

@@ -35,31 +35,31 @@ static __always_inline __u32 slot_of(__u32 value, __u32 first)
 	return 1 + 4 * octave + ((value >> ((first + octave - 2) & 31)) & 3);
 }
 
-static __always_inline void observe(struct tg_histogram *h, __u32 value, __u32 first)
+static __always_inline void observe(struct tg_histogram *h, __u32 value, __u32 first, __u32 packets)
 {
 	__u32 slot = slot_of(value, first);
 
-	h->sum += value;
-	h->slots[slot < TG_SLOTS ? slot : TG_SLOTS - 1]++;
+	h->sum += (__u64)value * packets;
+	h->slots[slot < TG_SLOTS ? slot : TG_SLOTS - 1] += packets;
 }
 
-/* A packet was measured that had stood in the queue for so long. */
-__noinline int observe_queue(__u32 direction, __u32 queue_us)
+/* So many packets were measured that had stood in the queue for so long. */
+__noinline int observe_queue(__u32 direction, __u32 queue_us, __u32 packets)
 {
 	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);
 
 	if (h && queue_us != TG_DELAY_UNKNOWN)
-		observe(&h->queue_us, queue_us, TG_QUEUE_FIRST);
+		observe(&h->queue_us, queue_us, TG_QUEUE_FIRST, packets);
 	return 0;
 }
 
-/* The sender of the data is told so many bytes. */
-__noinline int observe_window(__u32 direction, __u32 bytes)
+/* The sender of the data is told so many bytes, by so many packets. */
+__noinline int observe_window(__u32 direction, __u32 bytes, __u32 packets)
 {
 	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);
 
 	if (h)
-		observe(&h->window_bytes, bytes, TG_WINDOW_FIRST);
+		observe(&h->window_bytes, bytes, TG_WINDOW_FIRST, packets);
 	return 0;
 }
 
@@ -167,8 +167,8 @@ struct tg_fate {
 
 _Static_assert(TG_COUNTS < TG_COUNT_SLOTS && TG_KINDS <= TG_KIND_SLOTS, "a slot for each");
 
-/* It is counted, once under each of the two and once by its kind. Returns what it is counted in. */
-static __always_inline struct tg_tally *count(struct __sk_buff *skb, __u32 l2, struct tg_fate fate, __u32 kind,
+/* It is counted, once under each of the two and once by its kind. */
+static __always_inline void count(struct __sk_buff *skb, __u32 l2, struct tg_fate fate, __u32 kind,
 				  __u32 payload, __u32 ecn)
 {
 	__u32 place = place_of(skb->ifindex);
@@ -176,12 +176,11 @@ static __always_inline struct tg_tally *count(struct __sk_buff *skb, __u32 l2, s
 	__u32 bytes = skb->len - l2;
 
 	if (!t)
-		return NULL;
+		return;
 	tally(&t->counts[fate.direction][fate.data & (TG_COUNT_SLOTS - 1)], 1, bytes);
 	tally(&t->counts[!fate.direction][fate.answer & (TG_COUNT_SLOTS - 1)], 1, bytes);
 	tally(&t->traffic[fate.direction][kind & (TG_KIND_SLOTS - 1)][ecn & (TG_ECNS - 1)],
 	      wire_packets_of(skb, payload), bytes);
-	return t;
 }
 
 /* Counts a packet that may be TCP: by its kind as data if it has any, otherwise as an acknowledgement. */

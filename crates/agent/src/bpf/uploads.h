@@ -141,7 +141,7 @@ static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connect
 	weigh_by_device(p, c, &u->flow, TG_UP);
 	raw = learn_ack(u, h, p->key.ifindex);
 	if (raw >= 0 && h->arrival.len)
-		observe_queue(TG_UP, u->flow.queue_us);
+		observe_queue(TG_UP, u->flow.queue_us, 1);
 	return raw;
 }
 
@@ -180,7 +180,7 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 	raw = hear_ack(p, c);
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;
-	observe_window(TG_UP, u->flow.sent_bytes);
+	observe_window(TG_UP, u->flow.sent_bytes, 1);
 	if (p->passed.seldom) {
 		/* Packets that pass next without a look may promise as much as this one. */
 		ack = tg_acknowledgement(p, c->scale & 15);

@@ -14,8 +14,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{
-    __sk_buff, tg_histograms, tg_left, tg_left_key, tg_path, tg_record, tg_tally, tg_upload_record,
-    tg_windowless, tg_windowless_key,
+    __sk_buff, tg_histograms, tg_left, tg_left_key, tg_pass, tg_path, tg_record, tg_tally,
+    tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
 use tidegate_agent::{Direction, Ecn, Interface, Kind, Reason, Rule, Rules, Verdict};
@@ -263,7 +263,23 @@ impl Gate {
                 *sum += counter.packets;
             }
         }
+        if self.direction == Direction::Down {
+            for (reason, way, denied) in [
+                (Reason::Measured, 0, 0),
+                (Reason::Unchanged, 1, 0),
+                (Reason::Denied, 0, 1),
+                (Reason::Denied, 1, 1),
+            ] {
+                counts[reason as usize] += self.passes(way, denied).map(|p| p.packets).sum::<u64>();
+            }
+        }
         counts
+    }
+
+    /// What passed `way` without a look, of flows that a rule leaves alone or of others.
+    fn passes(&self, way: usize, denied: usize) -> impl Iterator<Item = tg_pass> {
+        let of = move |tally: tg_tally| tally.passed[way][denied].concat();
+        self.all_tallies().flat_map(of)
     }
 
     /// Of `lo`, which has the first place, and of what has none, by CPU.
@@ -281,7 +297,7 @@ impl Gate {
 
     /// Payload that was measured of downloads without a look.
     pub fn passed(&self) -> u64 {
-        self.all_tallies().map(|t| t.passed).sum()
+        self.passes(0, 0).map(|p| p.payload).sum()
     }
 
     /// How many packets are shown with a queue, and how many with a window.
