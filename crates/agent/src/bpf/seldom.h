@@ -383,7 +383,7 @@ static __always_inline __u32 note_look(__u32 now_ms)
 {
 	__u32 most_ms = tg_max(all_looks.most_ms, TG_SELDOM_MOST_MS);
 
-	if (now_ms - all_looks.since_ms >= TG_SELDOM_SPAN_MS) {
+	if ((__s32)(now_ms - all_looks.since_ms) >= (__s32)TG_SELDOM_SPAN_MS) {
 		if (all_looks.looks > TG_SELDOM_LOOKS)
 			most_ms = tg_min(2 * most_ms, TG_SELDOM_CROWD_MS);
 		else if (all_looks.looks < TG_SELDOM_LOOKS / 4)
@@ -394,6 +394,12 @@ static __always_inline __u32 note_look(__u32 now_ms)
 	}
 	all_looks.looks++;
 	return most_ms;
+}
+
+/* Whether a place is nobody's, or of a flow that is gone. Another CPU's clock may be ahead. */
+static __always_inline int is_free(const struct tg_seldom *s, __u32 now_ms)
+{
+	return !s->key.family || (__s32)(now_ms - s->looked_ms) > (__s32)TG_SELDOM_STALE_MS;
 }
 
 /* A place for the flow: its own, one that is free, or one of a flow that is gone; or null. */
@@ -408,9 +414,9 @@ static __always_inline struct tg_seldom *seldom_place(const struct tg_packet *p)
 		return &set->of[0];
 	if (is_same_key(&set->of[1].key, &p->key))
 		return &set->of[1];
-	if (!set->of[0].key.family || now_ms - set->of[0].looked_ms > TG_SELDOM_STALE_MS)
+	if (is_free(&set->of[0], now_ms))
 		return &set->of[0];
-	if (!set->of[1].key.family || now_ms - set->of[1].looked_ms > TG_SELDOM_STALE_MS)
+	if (is_free(&set->of[1], now_ms))
 		return &set->of[1];
 	return NULL;
 }

@@ -72,6 +72,49 @@ fn every_packet_counts_where_a_round_trip_is_longer() {
     assert_eq!(gate.path().measured, 10_000 * MSS as u64);
 }
 
+/// What looks take does not grow with the flows.
+#[test]
+fn looks_at_many_flows_are_bounded_and_each_is_looked_at() {
+    if !is_root() {
+        return;
+    }
+    const FLOWS: u16 = 800;
+    const ROUND_US: u64 = 20_000;
+    let mut gate = Gate::new();
+    let connect = |port| {
+        let mut connection = Connection::through(&gate, Link::Ethernet, Ip::V4, PORT + port);
+        (connection.rtt_us, connection.segment_us) = (300, 500);
+        connection.ack_every = 1;
+        connection
+    };
+    let mut connections: Vec<_> = (0..FLOWS).map(connect).collect();
+    for connection in &mut connections {
+        connection.open(&mut gate, START_US - 1_000);
+    }
+    let looks_in_a_second = |second: u64, connections: &mut Vec<Connection>, gate: &mut Gate| {
+        let before = gate.path().measured;
+        for round in 0..1_000_000 / ROUND_US {
+            let now_us = START_US + second * 1_000_000 + round * ROUND_US;
+            for connection in &mut *connections {
+                connection.download(gate, now_us, 1_000, WINDOW);
+            }
+        }
+        (gate.path().measured - before) / MSS as u64
+    };
+    let mut looks = 0;
+    for second in 0..8 {
+        looks = looks_in_a_second(second, &mut connections, &mut gate);
+    }
+    let each = u64::from(FLOWS);
+    assert!((each / 2..3 * each).contains(&looks), "{looks} in a second");
+    let few = &mut connections.split_off(usize::from(FLOWS) - 50);
+    for second in 8..12 {
+        looks = looks_in_a_second(second, few, &mut gate);
+    }
+    // A queue of one of a few is found as soon as that of one alone.
+    assert!(looks >= 50 * 5, "{looks} in a second");
+}
+
 /// The promises are held by every acknowledgement that is sent here.
 #[test]
 fn a_queue_ends_it_and_nothing_is_retracted() {
