@@ -35,6 +35,9 @@ typedef __INT64_TYPE__ tg_s64;
 /* Longer than any time; the least of an empty set of times. */
 #define TG_INFINITE_US 0xffffffffu
 
+/* A moment that does not come. */
+#define TG_NEVER_US (~(tg_u64)0)
+
 #define TG_MS_US 1000u
 #define TG_SECOND_US 1000000u
 
@@ -68,9 +71,20 @@ TG_INLINE tg_u32 tg_max(tg_u32 a, tg_u32 b)
 	return a > b ? a : b;
 }
 
+TG_INLINE tg_u64 tg_min64(tg_u64 a, tg_u64 b)
+{
+	return a < b ? a : b;
+}
+
 TG_INLINE tg_u64 tg_max64(tg_u64 a, tg_u64 b)
 {
 	return a > b ? a : b;
+}
+
+/* In 32 bits; what does not fit is the most that does. */
+TG_INLINE tg_u32 tg_narrow(tg_u64 x)
+{
+	return x < 0xffffffffu ? (tg_u32)x : 0xffffffffu;
 }
 
 /* Bytes as a 32-bit window; what does not fit limits nothing. */

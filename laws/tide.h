@@ -144,7 +144,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 /* A measured data packet of the flow `s` arrives on the path `t`. Returns the flow's window. */
 TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
 {
-	t->mss = a->mss;
+	tg_tide_set_mss(t, a->mss);
 	tg_tide_learn_lag(t, s, a);
 	if (!t->h_us)
 		return TG_UNLIMITED;

@@ -43,6 +43,14 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	tg_least_note(&t->base_us, t->h_us, t->h_us, a->now_us);
 }
 
+/* What one of the errors adds to their mean; of most a shift. */
+TG_INLINE tg_s64 tg_tide_far_part(const struct tg_tide *t, tg_s64 nonnegative)
+{
+	if (t->errors == TG_TIDE_FAR_COUNT)
+		return (tg_s64)((tg_u64)nonnegative / TG_TIDE_FAR_COUNT);
+	return (tg_s64)((tg_u64)nonnegative / t->errors);
+}
+
 /* The error's two averages. d2 starts as a plain mean, or its first samples would weigh 1/512. */
 TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
 {
@@ -54,16 +62,16 @@ TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
 		t->errors++;
 	t->d1 += (e - t->d1) >> TG_TIDE_NEAR_SHIFT;
 	if (e >= t->d2)
-		t->d2 += (tg_s64)((tg_u64)(e - t->d2) / t->errors);
+		t->d2 += tg_tide_far_part(t, e - t->d2);
 	else
-		t->d2 -= (tg_s64)((tg_u64)(t->d2 - e) / t->errors);
+		t->d2 -= tg_tide_far_part(t, t->d2 - e);
 }
 
 /* A queue has stood for a whole lag: the link is full, its rate is the forecast. */
 TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 {
 	t->state = TG_TIDE_RUNNING;
-	t->m = x;
+	tg_tide_set_forecast(t, x);
 	t->d1 = tg_tide_part(x, TG_TIDE_FIRST_SHIFT);
 	t->d2 = t->d1;
 	t->errors = TG_TIDE_FAR_PRIOR;
@@ -80,7 +88,7 @@ TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 	if (x < t->m && t->backlogged < TG_TIDE_FULL)
 		return;
 	tg_tide_learn_error(t, x);
-	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
+	tg_tide_set_forecast(t, t->m + ((x - t->m) >> TG_TIDE_MEAN_SHIFT));
 }
 
 TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)

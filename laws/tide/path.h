@@ -77,7 +77,8 @@ struct tg_tide {
 	tg_u32 hungry_now;	/* and in this one, so far */
 	tg_u32 wanting;		/* of the same flows, by their own weights, whatever their devices' */
 	tg_u32 wanting_now;
-	tg_u32 sated;		/* bytes of those that did not, */
+	tg_s64 sated_rate;	/* of those that did not */
+	tg_u32 sated;		/* and their bytes, */
 	tg_u32 sated_us;	/* in so long an epoch */
 	tg_u32 sated_now;
 	tg_u32 active;		/* weight of those that had data in the last epoch */
@@ -94,6 +95,7 @@ struct tg_tide {
 	tg_u32 recheck_h_us;	/* the lag that is tried when it is not */
 	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
+	tg_u32 segment_us;	/* how long the forecast takes over a segment */
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
 	tg_u32 bound;		/* the last packet's delay is only an upper bound, */
 	tg_u32 rounds;		/* is told by round trips, which include the way back's queue, */
@@ -126,13 +128,33 @@ TG_INLINE tg_s64 tg_tide_part(tg_s64 nonnegative, tg_u32 shift)
 	return (tg_s64)((tg_u64)nonnegative >> shift);
 }
 
-/* How long the forecast takes over one segment. */
+/* The division that every packet would need: how long the forecast takes over a segment. */
+TG_INLINE void tg_tide_time_segment(struct tg_tide *t)
+{
+	t->segment_us = t->m > 0 ? tg_narrow(((tg_u64)t->mss << TG_TIDE_Q) / (tg_u64)t->m) : 0;
+}
+
+/* The forecast becomes `m`. */
+TG_INLINE void tg_tide_set_forecast(struct tg_tide *t, tg_s64 m)
+{
+	if (m == t->m)
+		return;
+	t->m = m;
+	tg_tide_time_segment(t);
+}
+
+TG_INLINE void tg_tide_set_mss(struct tg_tide *t, tg_u32 mss)
+{
+	if (mss == t->mss)
+		return;
+	t->mss = mss;
+	tg_tide_time_segment(t);
+}
+
+/* How long one segment is being sent. */
 TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 {
-	tg_u64 segment_us = t->m > 0 ? ((tg_u64)t->mss << TG_TIDE_Q) / (tg_u64)t->m : 0;
-	tg_u32 most_us = t->h_us / TG_TIDE_SEGMENT_PART;
-
-	return segment_us < most_us ? (tg_u32)segment_us : most_us;
+	return tg_min(t->segment_us, t->h_us / TG_TIDE_SEGMENT_PART);
 }
 
 /* Below this delay the queue counts as empty: a segment that is still being sent is no queue. */

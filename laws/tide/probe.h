@@ -134,7 +134,7 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->level_us = 0;
 	t->steady = 0;
 	if (t->m < t->touched_m)
-		t->m = t->touched_m;
+		tg_tide_set_forecast(t, t->touched_m);
 	t->touched_us = now_us;
 	t->touched_m = t->m;
 	t->patience_us = 0;

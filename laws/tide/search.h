@@ -28,7 +28,8 @@ TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_
 	tg_u32 next = (met_us >> TG_MOMENT_SHIFT) + 1;
 
 	s->heard = TG_MOMENTS;
-	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
+	/* In the other places nothing can be so close. */
+	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE && (n < 2 || (n - 2) << TG_MOMENT_SHIFT < beside_us); n++) {
 		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
 
 		if (!m->flow || tg_magnitude((tg_s32)(met_us - m->us)) > beside_us ||
@@ -58,11 +59,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
 	tg_s32 bias_us = more - s->seen_us;
 	tg_u32 met_us = a->met_us;
-	tg_u32 least_us = tg_max(TG_GROUP_TICKS * a->tick_us, TG_GROUP_SENDING * tg_tide_segment_us(t));
-
-	/* A queue moves by no more than the time in between. */
-	if (a->rounds)
-		least_us = tg_max(least_us, TG_GROUP_ROUND_MOVES * tg_magnitude((tg_s32)(met_us - m->us)));
+	tg_u32 least_us;
 
 	if (l->name != g->name)
 		*l = (struct tg_look){ .name = g->name };
@@ -88,6 +85,10 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	    tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -TG_SHARING_ANOTHER, member);
 	TG_FORGET();
+	least_us = tg_max(TG_GROUP_TICKS * a->tick_us, TG_GROUP_SENDING * tg_tide_segment_us(t));
+	/* A queue moves by no more than the time in between. */
+	if (a->rounds)
+		least_us = tg_max(least_us, TG_GROUP_ROUND_MOVES * tg_magnitude((tg_s32)(met_us - m->us)));
 	tg_look_moved(l, m, a->one_way_us, least_us, met_us, member);
 	TG_FORGET();
 	if (member)
@@ -251,7 +252,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
-			tg_group_free(tg_group_at(i, s->place));
+			tg_group_free(i, tg_group_at(i, s->place));
 		TG_FORGET();
 		tg_group_enter(i, share, s, own, s->found, a);
 	} else if (!tg_group_has(i, s)) {

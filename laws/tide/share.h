@@ -24,6 +24,7 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->sated = t->sated_now;
 	t->sated_now = 0;
 	t->sated_us = t->epoch_us + (tg_u32)(now_us - t->epoch_end_us);
+	t->sated_rate = (tg_s64)(((tg_u64)t->sated << TG_TIDE_Q) / tg_max(t->sated_us, 1));
 	t->active = t->active_now;
 	t->active_now = 0;
 	t->epoch++;
@@ -88,9 +89,7 @@ TG_INLINE tg_u64 tg_tide_lags_worth(const struct tg_tide *t, tg_u64 bytes, tg_u3
 /* The part of the forecast that is for the hungry flows; the others have the rest. */
 TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 {
-	tg_s64 sated = (tg_s64)(((tg_u64)t->sated << TG_TIDE_Q) / tg_max(t->sated_us, 1));
-
-	return t->hungry && sated < t->m ? t->m - sated : t->m;
+	return t->hungry && t->sated_rate < t->m ? t->m - t->sated_rate : t->m;
 }
 
 /* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_UNLIMITED while it
@@ -126,7 +125,8 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 				hungry ? tg_tide_left(t) : t->m);
 	if (window == TG_UNLIMITED)
 		return TG_UNLIMITED;
-	window = tg_window_bytes((tg_u64)window * weight / parts);
+	if (parts != weight)
+		window = tg_window_bytes((tg_u64)window * weight / parts);
 	if (window < TG_TIDE_WHOLE_SEGMENTS * t->mss)
 		window = (window + t->mss - 1) / t->mss * t->mss;
 	return tg_max(window, TG_LEAST_SEGMENTS * t->mss);

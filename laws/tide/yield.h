@@ -25,7 +25,7 @@ TG_INLINE void tg_tide_yield(struct tg_tide *t, const struct tg_arrival *a)
 		return;
 	t->yield_us = a->now_us + TG_TIDE_YIELD_US;
 	tg_tide_restart(t, a->now_us);
-	t->m = 0;
+	tg_tide_set_forecast(t, 0);
 }
 
 #endif
