@@ -35,9 +35,6 @@ typedef __INT64_TYPE__ tg_s64;
 /* Longer than any time; the least of an empty set of times. */
 #define TG_INFINITE_US 0xffffffffu
 
-/* A moment that does not come. */
-#define TG_NEVER_US (~(tg_u64)0)
-
 #define TG_MS_US 1000u
 #define TG_SECOND_US 1000000u
 
@@ -69,11 +66,6 @@ TG_INLINE tg_u32 tg_min(tg_u32 a, tg_u32 b)
 TG_INLINE tg_u32 tg_max(tg_u32 a, tg_u32 b)
 {
 	return a > b ? a : b;
-}
-
-TG_INLINE tg_u64 tg_min64(tg_u64 a, tg_u64 b)
-{
-	return a < b ? a : b;
 }
 
 TG_INLINE tg_u64 tg_max64(tg_u64 a, tg_u64 b)

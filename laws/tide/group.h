@@ -76,7 +76,6 @@ struct tg_group {
 struct tg_interface {
 	struct tg_group group[TG_GROUPS];
 	tg_u64 full_us; /* when data last came through a queue that is known */
-	tg_u64 vacant_us; /* until then no place becomes free by itself */
 	tg_u32 flows;	/* that ever sent data */
 	tg_u32 names;	/* given to groups */
 	tg_u32 unit;	/* of a weight, where shares are by device (device.h); 0: they are by flow */
@@ -283,37 +282,28 @@ TG_INLINE void tg_group_part(struct tg_interface *i, struct tg_share *share, str
 	s->looks[s->place % TG_GROUPS].score = (tg_s16)-(TG_SHARING_PROOF / 2 << s->left);
 }
 
-TG_INLINE void tg_group_free(struct tg_interface *i, struct tg_group *g)
+TG_INLINE void tg_group_free(struct tg_group *g)
 {
 	g->name = 0;
-	i->vacant_us = 0;
 }
 
-/* Until when others may not have the place, unless it is given back. */
-TG_INLINE tg_u64 tg_group_taken_us(const struct tg_group *g)
+TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 {
-	tg_u64 idle_us = g->seen_us + (g->shared ? TG_GROUP_IDLE_US : TG_GROUP_IDLE_ALONE_US);
-
 	if (!g->name)
-		return 0;
-	return g->shared || idle_us < g->until_us ? idle_us : g->until_us;
+		return 1;
+	if (g->shared)
+		return now_us > g->seen_us + TG_GROUP_IDLE_US;
+	return now_us > g->until_us || now_us > g->seen_us + TG_GROUP_IDLE_ALONE_US;
 }
 
 /* A flow alone takes a place, if there is one, so that others can compare with it. */
 TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u64 now_us, tg_u32 round_us)
 {
-	tg_u64 vacant_us = TG_NEVER_US;
-
-	if (now_us <= i->vacant_us)
-		return;
 	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
 		struct tg_group *g = tg_group_at(i, n);
-		tg_u64 taken_us = tg_group_taken_us(g);
 
-		if (now_us <= taken_us) {
-			vacant_us = tg_min64(vacant_us, taken_us);
+		if (!tg_group_vacant(g, now_us))
 			continue;
-		}
 		g->name = ++i->names;
 		g->until_us = now_us + tg_max(TG_GROUP_TURN_US, TG_GROUP_TURN_ROUNDS * round_us);
 		g->seen_us = now_us;
@@ -329,7 +319,6 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		i->places = tg_max(i->places, n);
 		return;
 	}
-	i->vacant_us = vacant_us;
 }
 
 /* A member has found that the flow alone in `g` shares its queue. */
@@ -371,7 +360,7 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	} else {
 		l->bias_us = g->invited_bias_us - s->seen_us;
 		g->invited = 0;
-		tg_group_free(i, g);
+		tg_group_free(g);
 	}
 	tg_group_enter(i, share, s, own, place, a);
 }

@@ -252,7 +252,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
-			tg_group_free(i, tg_group_at(i, s->place));
+			tg_group_free(tg_group_at(i, s->place));
 		TG_FORGET();
 		tg_group_enter(i, share, s, own, s->found, a);
 	} else if (!tg_group_has(i, s)) {

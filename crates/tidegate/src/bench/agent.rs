@@ -33,9 +33,6 @@ const SETTLE: Duration = Duration::from_millis(200);
 /// Pairs of measurements with and without the agent.
 const PAIRS: usize = 31;
 
-/// With many connections, whose sum varies less.
-const PAIRS_OF_MANY: usize = 11;
-
 /// Connections at once.
 const FLOWS: [usize; 3] = [1, 100, 1000];
 
@@ -58,7 +55,7 @@ const COSTS: [&str; 4] = [
     "leaving data of an upload",
 ];
 
-/// Six minutes; with another build, whose programs take turns with this one's, eight. `stop` ends it early with
+/// Seven minutes; with another build, whose programs take turns with this one's, eight. `stop` ends it early with
 /// an error.
 pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     allow_files()?;
@@ -153,7 +150,7 @@ impl Bench<'_> {
             drop(first);
             agent.release(interface.index);
             let mut sides = vec![Vec::new(); 1 + usize::from(other.is_some())];
-            for _ in 0..if flows == 1 { PAIRS } else { PAIRS_OF_MANY } {
+            for _ in 0..PAIRS {
                 let without = self.goodput_bps(received)?;
                 agent = self.attached(agent, &interface)?;
                 sides[0].push((self.goodput_bps(received)?, without));

@@ -231,6 +231,11 @@ impl Soaked {
             row("visitors to the inside", count(self.events.visits), ""),
             row("looks at it", count(self.events.looks), ""),
             row("those that saw nothing", count(self.events.unanswered), ""),
+            row(
+                "those that saw it steer nothing",
+                count(self.events.missed + self.events.idle),
+                "",
+            ),
             row("packets carried by the link", count(self.carried), ""),
             row("packets lost by the link", count(self.lost), ""),
             row("damaged connections", tally(&self.tally.damaged), ""),
@@ -284,6 +289,15 @@ impl Soaked {
         ensure!(
             unanswered == 0,
             "{unanswered} looks at the agent saw nothing"
+        );
+        let Events { missed, idle, .. } = self.events;
+        ensure!(
+            missed == 0,
+            "{missed} looks saw no agent at the link that the default route leads to"
+        );
+        ensure!(
+            idle == 0,
+            "{idle} looks saw no window lowered since the one before"
         );
         self.memory.check()?;
         let [staying, stayed] = [&self.tally.staying, &self.tally.stayed];

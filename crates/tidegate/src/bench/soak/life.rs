@@ -7,6 +7,7 @@
 use super::ip;
 use super::router::Inside;
 use crate::bench::agent_process::AgentProcess;
+use crate::snapshot::Snapshot;
 use anyhow::{Context, Result};
 use nix::sys::signal::Signal;
 use rand::{RngExt, SeedableRng};
@@ -15,6 +16,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tidegate_agent::{Count, Direction, Reason};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tidegate_laws::Law;
 
@@ -54,6 +56,18 @@ pub struct Events {
     pub looks: u64,
     /// Those that saw nothing.
     pub unanswered: u64,
+    /// Those that saw the link unsteered though the default route had led there for long.
+    pub missed: u64,
+    /// Those that saw no window lowered since the one before, though it was at the link then and now.
+    pub idle: u64,
+}
+
+/// What a look has seen.
+#[derive(Clone, Copy)]
+struct Seen {
+    at: Instant,
+    /// Acknowledgements of downloads whose window was lowered so far.
+    lowered: u64,
 }
 
 /// A machine's life, with an agent that follows the default routes.
@@ -65,6 +79,9 @@ pub struct Life<'a> {
     random: Pcg64Mcg,
     guest: bool,
     away: bool,
+    /// When the default route last moved.
+    moved: Instant,
+    last_seen: Option<Seen>,
     /// When the machine last woke up.
     woke: Option<Instant>,
     /// What has happened.
@@ -82,6 +99,8 @@ impl<'a> Life<'a> {
             random: Pcg64Mcg::seed_from_u64(1),
             guest: false,
             away: false,
+            moved: Instant::now(),
+            last_seen: None,
             woke: None,
             events: Events::default(),
         };
@@ -158,6 +177,7 @@ impl<'a> Life<'a> {
         let verb = if self.away { "add" } else { "del" };
         self.events.moves += u64::from(self.away);
         self.away = !self.away;
+        self.moved = Instant::now();
         for version in ["-4", "-6"] {
             let device = EmulatedHosts::INTERFACE;
             self.ip(&format!("{version} route {verb} default dev {device}"))?;
@@ -209,17 +229,49 @@ impl<'a> Life<'a> {
         ))
     }
 
+    /// Somebody looks whether it steers.
     fn look(&mut self) -> Result<()> {
         self.events.looks += 1;
         let program = std::env::current_exe()?;
         let looked = Command::new(program)
             .args(["top", "--once", "--json", "--socket"])
             .arg(self.file("agent.sock"))
-            .stdout(Stdio::null())
-            .status()
+            .stderr(Stdio::inherit())
+            .output()
             .context("run tidegate top")?;
-        self.events.unanswered += u64::from(!looked.success());
+        match serde_json::from_slice(&looked.stdout) {
+            Ok(seen) if looked.status.success() => self.note(&seen),
+            _ => self.events.unanswered += 1,
+        }
         Ok(())
+    }
+
+    /// Whether the link is steered, if the default route has led there for long.
+    fn note(&mut self, snapshot: &Snapshot) {
+        let interfaces = &snapshot.agent.interfaces;
+        let steers = interfaces
+            .iter()
+            .any(|i| i.name == EmulatedHosts::INTERFACE);
+        let settled = !self.away && self.moved.elapsed() > SETTLES;
+        self.events.missed += u64::from(settled && !steers);
+        let lowers = |c: &&Count| c.direction == Direction::Down && c.reason == Reason::Rewritten;
+        let lowered = snapshot
+            .counts
+            .iter()
+            .filter(lowers)
+            .map(|c| c.packets)
+            .sum();
+        let seen = Seen {
+            at: Instant::now(),
+            lowered,
+        };
+        if let Some(last) = self.last_seen.replace(seen)
+            && settled
+            && last.at > self.moved
+            && last.at.elapsed() > SETTLES
+        {
+            self.events.idle += u64::from(lowered == last.lowered && !self.law.is_none());
+        }
     }
 
     fn configure(&self, weight: u32) -> Result<()> {
