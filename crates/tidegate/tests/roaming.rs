@@ -11,6 +11,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
@@ -234,6 +235,33 @@ fn a_rule_may_be_about_an_interface_that_is_not_there_yet() {
         assert_eq!(agent.event("waiting")["for"], "eth0");
         agent.interrupt();
     });
+}
+
+/// A laptop opens a hotspot: its shares stay by flow, which it says once, unless that is what was asked for.
+#[test]
+fn whom_shares_would_be_by_now_is_said_unless_somebody_said_it() {
+    for asked in [false, true] {
+        alone(|| {
+            device("eth0", 2);
+            ip("route add default dev eth0");
+            let fair: &[_] = if asked { &["--fair", "flow"] } else { &[] };
+            let mut agent = start(fair);
+            // A macvlan device stands for a port: behind a veth device a container would be.
+            ip("link add wlan0 link eth0-far type macvlan");
+            ip("addr add 192.0.3.1/24 dev wlan0");
+            std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+            if asked {
+                thread::sleep(Duration::from_secs(13));
+            } else {
+                let said = agent.event("shares_differ");
+                assert_eq!(said["level"], "warning");
+                assert_eq!([&said["by"], &said["would_be_by"]], ["flow", "device"]);
+            }
+            agent.interrupt();
+            let passed = agent.passed.borrow();
+            assert!(passed.iter().all(|e| e["event"] != "shares_differ"));
+        });
+    }
 }
 
 /// What comes after the route is measured and steered.

@@ -90,11 +90,13 @@ impl Follower {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Follows what has changed since the last call.
-    pub fn follow(&mut self, shared: &Shared) {
-        if self.changed.swap(false, Ordering::Relaxed) {
+    /// Follows what has changed since the last call, if anything has.
+    pub fn follow(&mut self, shared: &Shared) -> bool {
+        let changed = self.changed.swap(false, Ordering::Relaxed);
+        if changed {
             shared.with(|watched| self.go_where_wanted(watched));
         }
+        changed
     }
 
     fn go_where_wanted(&mut self, watched: &mut Watched) {
