@@ -84,6 +84,8 @@ mod tests {
                 index: 1,
                 is_tunnel: kind == "tunnel",
                 is_bridge: false,
+                bridge: None,
+                leads_out: true,
                 is_inner: kind == "veth",
             },
             has_address,

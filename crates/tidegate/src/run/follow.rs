@@ -22,6 +22,8 @@ pub struct Follower {
     known: BTreeSet<String>,
     /// Names and indices of those that it cannot be on, as was said.
     refused: BTreeSet<(String, u32)>,
+    /// Bridges that guests share, as was said.
+    shared: BTreeSet<String>,
     /// Whether it is on none, as was said.
     waits: bool,
     log: Log,
@@ -42,6 +44,7 @@ impl Follower {
             changed,
             known: BTreeSet::new(),
             refused: BTreeSet::new(),
+            shared: BTreeSet::new(),
             waits: false,
             log,
         })
@@ -80,6 +83,7 @@ impl Follower {
                 .warn("waiting", &message, json!({ "interface": name }));
         }
         self.say_tunnels(&found, watched);
+        self.say_bridges(&found);
         self.say_waiting(watched);
         Ok(())
     }
@@ -134,6 +138,7 @@ impl Follower {
         if !new.is_empty() {
             self.say_tunnels(&found, watched);
         }
+        self.say_bridges(&found);
         self.say_waiting(watched);
     }
 
@@ -243,6 +248,18 @@ impl Follower {
         );
         let fields = json!({ "tunnels": inner, "interfaces": outer });
         self.log.info("tunnel", &message, fields);
+    }
+
+    /// Says once where guests' packets pass a bridge's ports, and not the programs.
+    fn say_bridges(&mut self, found: &Found) {
+        for bridge in found.shared_bridges() {
+            if !self.shared.insert(bridge.name.clone()) {
+                continue;
+            }
+            let message = format!("{}; {}", bridge.message(), bridge.advice());
+            let fields = json!({ "interface": bridge.name, "out": bridge.out });
+            self.log.warn("bridge", &message, fields);
+        }
     }
 
     fn say_waiting(&mut self, watched: &Watched) {
