@@ -9,6 +9,7 @@ mod holding;
 mod offload;
 mod router;
 mod traffic;
+mod tunnels;
 
 use crate::config::{Settings, settings};
 use crate::interfaces::{Found, Wanted};
@@ -345,6 +346,7 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
             findings.push(tables(&settings.agent));
             findings.extend(interfaces(&settings.interfaces, &found));
             findings.extend(bridges::findings(&found));
+            findings.extend(tunnels::findings(&settings.interfaces, &found));
             findings.extend(router::findings(&settings, &found.all));
             let names = found.interfaces.into_iter().map(|i| i.name).collect();
             Some((settings, names))

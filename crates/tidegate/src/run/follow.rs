@@ -242,7 +242,7 @@ impl Follower {
         let names = |of: &[&Interface]| of.iter().map(|i| i.name.clone()).collect::<Vec<_>>();
         let (inner, outer) = (names(&inner), names(&outer));
         let message = format!(
-            "what goes through {} is steered there, where its connections can be seen; on {} the tunnel's own packets are like any other UDP, and what goes beside it is steered",
+            "what goes through {} is steered there, where its connections can be seen; on {} what goes beside it is steered, and so is the tunnel's own connection if it is TCP; its own packets over UDP are like any other UDP",
             inner.join(" and "),
             outer.join(" and ")
         );
