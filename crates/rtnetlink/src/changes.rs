@@ -1,4 +1,4 @@
-//! Changes of interfaces and default routes, as they happen.
+//! Changes of interfaces, their addresses, default routes and forwarding, as they happen.
 
 use crate::request::messages;
 use crate::routes::is_broad;
@@ -8,14 +8,18 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// Groups of linux/rtnetlink.h: RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE.
-const GROUPS: [u32; 3] = [1, 7, 11];
+/// Groups of linux/rtnetlink.h: RTNLGRP_LINK, then RTNLGRP_IPV4_IFADDR, _ROUTE and _NETCONF, and the same of IPv6.
+const GROUPS: [u32; 7] = [1, 5, 7, 24, 9, 11, 25];
 
 /// Types of messages (linux/rtnetlink.h).
 const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
+const RTM_NEWADDR: u16 = 20;
+const RTM_DELADDR: u16 = 21;
 const RTM_NEWROUTE: u16 = 24;
 const RTM_DELROUTE: u16 = 25;
+const RTM_NEWNETCONF: u16 = 80;
+const RTM_DELNETCONF: u16 = 81;
 
 /// Changes come several at once: a route leaves one interface before it appears at another. They count as one until
 /// none has come for so long,
@@ -54,7 +58,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Receives some messages. Whether any is about an interface or a default route.
+    /// Receives some messages. Whether any is about more than a net's route.
     fn receive(&self) -> io::Result<bool> {
         let mut datagram = Vec::with_capacity(1 << 16);
         match self.0.recv(&mut datagram, 0) {
@@ -84,7 +88,8 @@ fn matters(message: &[u8]) -> bool {
     const HEADER: usize = 16;
     let kind = u16::from_ne_bytes([message[4], message[5]]);
     match kind {
-        RTM_NEWLINK | RTM_DELLINK => true,
+        RTM_NEWLINK | RTM_DELLINK | RTM_NEWADDR | RTM_DELADDR => true,
+        RTM_NEWNETCONF | RTM_DELNETCONF => true,
         RTM_NEWROUTE | RTM_DELROUTE => message.get(HEADER + 1).is_some_and(|bits| is_broad(*bits)),
         _ => false,
     }

@@ -1,5 +1,5 @@
 //! What the kernel tells of a network namespace by rtnetlink(7): its interfaces, by which of them it reaches the
-//! Internet, and when either has changed. All is about the calling thread's namespace.
+//! Internet, and when that has changed. All is about the calling thread's namespace.
 
 mod changes;
 mod filters;

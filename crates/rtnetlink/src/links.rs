@@ -19,6 +19,10 @@ pub struct Link {
     pub is_tunnel: bool,
     /// Whether it joins others.
     pub is_bridge: bool,
+    /// The bridge that it is a port of, by index.
+    pub bridge: Option<u32>,
+    /// Whether something outside this machine may be behind it; behind a veth or TAP device is a guest.
+    pub leads_out: bool,
     /// Whether all that it reaches is part of this machine: containers, virtual machines, their networks.
     pub is_inner: bool,
 }
@@ -30,13 +34,13 @@ pub struct Link {
 pub fn links() -> io::Result<Vec<Link>> {
     let mut all = Vec::new();
     let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
-    let mut bridges = BTreeSet::new();
     ask(request, NLM_F_DUMP, |message| {
         if let RouteNetlinkMessage::NewLink(link) = message {
             all.extend(describe(&link));
-            bridges.extend(leads_out(&link));
         }
     })?;
+    let ports = all.iter().filter(|link| link.leads_out);
+    let bridges: BTreeSet<u32> = ports.filter_map(|port| port.bridge).collect();
     for link in &mut all {
         link.is_inner |= link.is_bridge && !bridges.contains(&link.index);
     }
@@ -60,13 +64,8 @@ pub fn addressed() -> io::Result<BTreeSet<u32>> {
     Ok(all)
 }
 
-/// The bridge of which it is a port, if something outside this machine may be behind it.
-fn leads_out(port: &LinkMessage) -> Option<u32> {
-    let kinds = kinds(port);
-    let machines = |kind: &InfoKind| is_inner(kind) || matches!(kind, InfoKind::Tun);
-    if kinds.iter().copied().any(machines) {
-        return None;
-    }
+/// The bridge of which it is a port.
+fn bridge(port: &LinkMessage) -> Option<u32> {
     port.attributes.iter().find_map(|a| match a {
         LinkAttribute::Controller(bridge) => Some(*bridge),
         _ => None,
@@ -79,11 +78,14 @@ fn describe(link: &LinkMessage) -> Option<Link> {
         _ => None,
     })?;
     let kinds = kinds(link);
+    let is_machines = |kind: &InfoKind| is_inner(kind) || matches!(kind, InfoKind::Tun);
     Some(Link {
         name,
         index: link.header.index,
         is_tunnel: kinds.iter().copied().any(is_tunnel),
         is_bridge: kinds.iter().any(|kind| matches!(kind, InfoKind::Bridge)),
+        bridge: bridge(link),
+        leads_out: !kinds.iter().copied().any(is_machines),
         is_inner: kinds.iter().copied().any(is_inner),
     })
 }

@@ -20,7 +20,7 @@ fn ip(args: &str) {
 }
 
 #[test]
-fn default_routes_and_interfaces_are_heard_of_once_and_other_routes_never() {
+fn what_matters_is_heard_of_once_and_nets_routes_never() {
     if !is_root() || !has_program("ip", "iproute2") {
         return;
     }
@@ -43,6 +43,7 @@ fn default_routes_and_interfaces_are_heard_of_once_and_other_routes_never() {
                 .unwrap_or_else(|_| panic!("{change} was not heard of"));
         };
         heard_of("link set eth0 up");
+        heard_of("address add 192.0.2.1/24 dev eth0");
         heard_of("route add default dev eth0");
         heard_of("-6 route add 2000::/3 dev eth0 table 7");
         let eth0 = links()
@@ -61,6 +62,12 @@ fn default_routes_and_interfaces_are_heard_of_once_and_other_routes_never() {
             "a net's route was heard of"
         );
         heard_of("link del eth0");
+        while hears.recv_timeout(QUIET).is_ok() {}
+        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+        assert!(
+            hears.recv_timeout(TIMEOUT).is_ok(),
+            "forwarding was not heard of"
+        );
         assert!(default_routes().unwrap().is_empty());
         Ok(())
     };

@@ -4,10 +4,12 @@
 //! of a network namespace that goes with the trial.
 
 mod args;
+mod bridges;
 mod holding;
 mod offload;
 mod router;
 mod traffic;
+mod tunnels;
 
 use crate::config::{Settings, settings};
 use crate::interfaces::{Found, Wanted};
@@ -343,6 +345,8 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
         Ok((settings, found)) => {
             findings.push(tables(&settings.agent));
             findings.extend(interfaces(&settings.interfaces, &found));
+            findings.extend(bridges::findings(&found));
+            findings.extend(tunnels::findings(&settings.interfaces, &found));
             findings.extend(router::findings(&settings, &found.all));
             let names = found.interfaces.into_iter().map(|i| i.name).collect();
             Some((settings, names))

@@ -21,8 +21,10 @@ const POLL_INTERVAL_US: u64 = SECOND_US;
 const LOAD: u64 = 64 << 10;
 /// Packets that have to have been measured in each slot for it to say anything of a direction.
 const ENOUGH: u64 = 50;
-/// Pairs that are remembered, so that what was long ago fades.
+/// Pairs that are remembered, so that what was long ago fades,
 const PAIRS: usize = 24;
+/// and for so long at most.
+const DAY_US: u64 = 86_400 * SECOND_US;
 
 /// The part of the time that may pass unsteered at most.
 const MOST: f64 = 0.1;
@@ -42,6 +44,8 @@ pub struct Compare {
     part: f64,
     random: Pcg64Mcg,
     phase: Phase,
+    /// Where these were met.
+    places: Vec<u32>,
     pairs: [VecDeque<Pair>; 2],
 }
 
@@ -66,6 +70,7 @@ struct Slot {
 
 /// What was met in a pair of slots.
 struct Pair {
+    ended_us: u64,
     with: Histogram,
     without: Histogram,
 }
@@ -78,6 +83,8 @@ pub struct Observation {
     pub measured_bytes: [u64; 2],
     /// Queueing delays so far, likewise.
     pub queue_us: [Histogram; 2],
+    /// Indices of the interfaces that are steered.
+    pub places: Vec<u32>,
 }
 
 /// What is to be done.
@@ -89,7 +96,7 @@ pub enum Action {
     Steer,
 }
 
-/// The queueing delay with steering and without, over the last pairs of slots.
+/// The queueing delay with steering and without, over the last pairs of slots on these interfaces.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Compared {
     /// Pairs of slots.
@@ -111,6 +118,7 @@ impl Compare {
             part,
             random,
             phase: Phase::Resting(rest),
+            places: Vec::new(),
             pairs: Default::default(),
         }
     }
@@ -125,9 +133,17 @@ impl Compare {
         }
     }
 
+    /// Whether it wants to look now: it is time, or these are other interfaces.
+    pub fn is_due(&self, now_us: u64, places: &[u32]) -> bool {
+        self.next_us() <= now_us || self.places != places
+    }
+
     /// Looks, and says what is to change; none: nothing.
     pub fn step(&mut self, observation: &Observation) -> Option<Action> {
         let now_us = observation.now_us;
+        if self.places != observation.places {
+            return self.move_to(&observation.places, now_us);
+        }
         if now_us < self.next_us() {
             return None;
         }
@@ -157,6 +173,17 @@ impl Compare {
             },
         }
         None
+    }
+
+    /// What was met on other links says nothing of these. A pair that has begun there does not count.
+    fn move_to(&mut self, places: &[u32], now_us: u64) -> Option<Action> {
+        self.places = places.to_vec();
+        self.pairs = Default::default();
+        let Phase::Slot(slot) = &self.phase else {
+            return None;
+        };
+        let steered = slot.steered;
+        self.rest(now_us, steered)
     }
 
     fn begin(
@@ -195,22 +222,33 @@ impl Compare {
             if with.count().min(without.count()) < ENOUGH {
                 continue;
             }
-            pairs.push_back(Pair { with, without });
+            pairs.push_back(Pair {
+                ended_us: now_us,
+                with,
+                without,
+            });
             if pairs.len() > PAIRS {
                 pairs.pop_front();
             }
         }
+        self.rest(now_us, steered)
+    }
+
+    /// Ends the slot.
+    fn rest(&mut self, now_us: u64, steered: bool) -> Option<Action> {
         let rest = rest_us(self.part, &mut self.random);
         self.phase = Phase::Resting(now_us + rest);
         (!steered).then_some(Action::Steer)
     }
 
-    /// What it has found, by [`Direction::ALL`]; none where it knows nothing yet.
-    pub fn found(&self) -> [Option<Compared>; 2] {
+    /// What it has found, by [`Direction::ALL`]; none where it knows nothing.
+    pub fn found(&self, now_us: u64) -> [Option<Compared>; 2] {
         Direction::ALL.map(|direction| {
-            let pairs = &self.pairs[direction as usize];
+            let pairs = self.pairs[direction as usize].iter();
+            let is_recent = |pair: &&Pair| now_us.saturating_sub(pair.ended_us) <= DAY_US;
+            let pairs: Vec<_> = pairs.filter(is_recent).collect();
             let sum = |of: fn(&Pair) -> &Histogram| {
-                let sum = pairs.iter().map(of).cloned();
+                let sum = pairs.iter().map(|pair| of(pair)).cloned();
                 sum.reduce(|mut sum, one| {
                     sum.add(&one);
                     sum
@@ -249,20 +287,25 @@ impl Display for Compared {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Compare, LOAD, Observation, SLOT_US};
+    use super::{Action, Compare, DAY_US, LOAD, Observation, Phase, SLOT_US};
     use tidegate_agent::{Direction, Histograms};
 
-    /// Lets days pass under a load that meets 10 ms of queue while it is steered, and 400 ms while it is not. Returns
-    /// how much of the time it was not.
-    fn live(compare: &mut Compare, days: u64, load: u64) -> f64 {
-        let mut observation = Observation {
+    fn nothing() -> Observation {
+        Observation {
             now_us: 0,
             measured_bytes: [0; 2],
             queue_us: [
                 Histograms::default().queue_us,
                 Histograms::default().queue_us,
             ],
-        };
+            places: Vec::new(),
+        }
+    }
+
+    /// Lets days pass under a load that meets 10 ms of queue while it is steered, and 400 ms while it is not. Returns
+    /// how much of the time it was not.
+    fn live(compare: &mut Compare, days: u64, load: u64) -> f64 {
+        let mut observation = nothing();
         let (end_us, mut unsteered_us) = (days * 86_400_000_000, 0);
         let mut passes_until_us = 0;
         while observation.now_us < end_us {
@@ -297,10 +340,11 @@ mod tests {
     #[test]
     fn it_tells_the_queue_with_and_without() {
         let mut compare = Compare::new(0.05, 2, 0);
-        assert_eq!(compare.found(), [None, None]);
+        assert_eq!(compare.found(0), [None, None]);
         live(&mut compare, 1, 4 * LOAD);
-        let [Some(down), None] = compare.found() else {
-            panic!("nothing went up: {:?}", compare.found());
+        let found = compare.found(DAY_US);
+        let [Some(down), None] = found else {
+            panic!("nothing went up: {found:?}");
         };
         assert_eq!(down.pairs, 24);
         assert!(
@@ -313,26 +357,67 @@ mod tests {
     fn without_load_nothing_is_tried() {
         let mut compare = Compare::new(0.1, 3, 0);
         assert!(live(&mut compare, 1, LOAD / 2) == 0.0);
-        assert_eq!(compare.found()[Direction::Down as usize], None);
+        assert_eq!(compare.found(DAY_US)[Direction::Down as usize], None);
+    }
+
+    #[test]
+    fn what_is_older_than_a_day_is_not_told() {
+        let mut compare = Compare::new(0.001, 4, 0);
+        live(&mut compare, 1, 4 * LOAD);
+        let pairs = |now_us| compare.found(now_us)[0].map_or(0, |found| found.pairs);
+        let all = pairs(DAY_US);
+        assert!((2..24).contains(&all), "{all}");
+        assert!((1..all).contains(&pairs(DAY_US + DAY_US / 2)));
+        assert_eq!(pairs(2 * DAY_US + 1), 0);
+    }
+
+    #[test]
+    fn what_was_met_on_other_interfaces_is_forgotten() {
+        let mut compare = Compare::new(0.05, 5, 0);
+        live(&mut compare, 1, 4 * LOAD);
+        let now_us = compare.next_us() - 1;
+        assert!(!compare.is_due(now_us, &[]) && compare.is_due(now_us, &[3]));
+        let elsewhere = Observation {
+            now_us,
+            places: vec![3],
+            ..nothing()
+        };
+        compare.step(&elsewhere);
+        assert_eq!(compare.found(now_us), [None, None]);
+        assert!(!compare.is_due(now_us, &[3]));
+    }
+
+    /// And what passes unsteered is steered again at once.
+    #[test]
+    fn a_pair_that_begins_on_one_interface_does_not_end_on_another() {
+        let mut seeds = (0..).map(|seed| Compare::new(0.1, seed, 0));
+        let mut observation = nothing();
+        let mut passing = || {
+            let mut compare = seeds.next()?;
+            while !matches!(compare.phase, Phase::Slot(_)) {
+                observation.now_us = compare.next_us();
+                observation.measured_bytes[0] += 100 * LOAD;
+                compare.step(&observation);
+            }
+            Some(compare)
+        };
+        let is_passing = |c: &Compare| matches!(&c.phase, Phase::Slot(slot) if !slot.steered);
+        let mut compare = std::iter::from_fn(&mut passing).find(is_passing).unwrap();
+        observation.places = vec![3];
+        assert_eq!(compare.step(&observation), Some(Action::Steer));
+        assert!(matches!(compare.phase, Phase::Resting(_)));
     }
 
     #[test]
     fn either_slot_may_come_first() {
         let firsts = (0..40).map(|seed| {
             let mut compare = Compare::new(0.1, seed, 0);
-            let mut observation = Observation {
-                now_us: 0,
-                measured_bytes: [0; 2],
-                queue_us: [
-                    Histograms::default().queue_us,
-                    Histograms::default().queue_us,
-                ],
-            };
+            let mut observation = nothing();
             loop {
                 observation.now_us = compare.next_us();
                 observation.measured_bytes[0] += 100 * LOAD;
                 let action = compare.step(&observation);
-                if let super::Phase::Slot(slot) = &compare.phase {
+                if let Phase::Slot(slot) = &compare.phase {
                     assert_eq!(action.is_some(), !slot.steered);
                     if let Some(action) = action {
                         assert_eq!(action, Action::PassUntil(observation.now_us + SLOT_US));

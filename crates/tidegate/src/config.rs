@@ -55,6 +55,15 @@ pub struct Settings {
     pub on_exit: OnExit,
 }
 
+impl Settings {
+    /// Whether shares would be by others now than they are, by what the machine has become.
+    pub fn shares_differ(&self) -> bool {
+        let depends = self.fair.is_none() && self.agent.params.law.is_on_path();
+        let now = || Forwarding::lasting().map(|to| to == Forwarding::Others);
+        depends && now().is_some_and(|by_device| by_device != self.agent.by_device)
+    }
+}
+
 /// Reads the file, if there is one, and joins it with the command line.
 pub fn settings(args: &RunArgs) -> Result<Settings> {
     let file = args.config.as_deref().map(File::load).transpose()?;

@@ -29,6 +29,37 @@ pub struct Found {
     pub all: Vec<Link>,
 }
 
+/// A bridge that joins guests to the outside. What these send and receive goes from port to port, and passes no program
+/// at the bridge itself, which is this machine's own way alone.
+#[derive(Debug)]
+pub struct SharedBridge {
+    /// Its name.
+    pub name: String,
+    /// Ports behind which guests are.
+    pub guests: Vec<String>,
+    /// Ports that lead out of this machine.
+    pub out: Vec<String>,
+}
+
+impl SharedBridge {
+    /// What is not steered.
+    pub fn message(&self) -> String {
+        let Self { name, guests, .. } = self;
+        let guests = guests.join(", ");
+        format!(
+            "{name} is a bridge with guests' ports ({guests}): what they send and receive does not pass {name} itself, and is not steered there"
+        )
+    }
+
+    /// Where it would be.
+    pub fn advice(&self) -> String {
+        format!(
+            "name the port that leads out, --iface {}",
+            self.out.join(" or ")
+        )
+    }
+}
+
 impl Wanted {
     /// Those of these names, or, if there are none, of the default routes.
     pub fn new(names: Vec<String>) -> Self {
@@ -113,6 +144,35 @@ impl Found {
     pub fn tunnels(&self) -> BTreeSet<u32> {
         let tunnels = self.all.iter().filter(|link| link.is_tunnel);
         tunnels.map(|link| link.index).collect()
+    }
+
+    /// The bridges of default routes among those that can be steered, where guests share them: containers and virtual
+    /// machines.
+    pub fn shared_bridges(&self) -> Vec<SharedBridge> {
+        let out = default_routes().unwrap_or_default();
+        let bridges = self.all.iter().filter(|link| link.is_bridge);
+        let bridges = bridges.filter(|link| out.contains(&link.index) && self.is_on(link));
+        bridges.filter_map(|link| self.shared(link)).collect()
+    }
+
+    /// None also where the way out is steered as well.
+    fn shared(&self, bridge: &Link) -> Option<SharedBridge> {
+        let ports = self.all.iter().filter(|p| p.bridge == Some(bridge.index));
+        let (out, guests): (Vec<_>, Vec<_>) = ports.partition(|port| port.leads_out);
+        let steers_all = out.iter().all(|port| self.is_on(port));
+        if steers_all || guests.is_empty() {
+            return None;
+        }
+        let names = |ports: Vec<&Link>| ports.into_iter().map(|port| port.name.clone()).collect();
+        Some(SharedBridge {
+            name: bridge.name.clone(),
+            guests: names(guests),
+            out: names(out),
+        })
+    }
+
+    fn is_on(&self, link: &Link) -> bool {
+        self.interfaces.iter().any(|i| i.index == link.index)
     }
 
     /// Whether there is still an interface of this index.

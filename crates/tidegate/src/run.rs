@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod page;
 mod report;
 pub mod serve;
+mod sharing;
 mod shown;
 mod trials;
 mod wake;
@@ -29,6 +30,7 @@ use follow::Follower;
 use log::{Log, LogFormat};
 use report::Report;
 use serde_json::json;
+use sharing::Sharing;
 use shown::Shown;
 use std::io::Write;
 use std::path::Path;
@@ -92,10 +94,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut report = Report::new(args);
     let mut next = Instant::now() + REPORT;
     let mut books = books::Hours::new(args.account, now_us());
+    let mut sharing = Sharing::new(now_us());
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
-        let quiet = [books.next_us(), trials::next_us(&shared)];
+        let quiet = [books.next_us(), trials::next_us(&shared), sharing.next_us()];
         let quiet = quiet.into_iter().flatten().min().map(instant);
         let until = [next_report, end, quiet].into_iter().flatten().min();
         wake.wait(until.map(|t| t.saturating_duration_since(Instant::now())));
@@ -104,7 +107,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
                 read_again(&mut operation, &shared, args, log);
                 follower.set(operation.settings.interfaces.clone());
             }
-            follower.follow(&shared);
+            let changed = follower.follow(&shared);
+            let settings = &operation.settings;
+            if sharing.is_news(now_us(), changed, || settings.shares_differ()) {
+                sharing::tell(settings.agent.by_device, log);
+            }
             held::tell(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);

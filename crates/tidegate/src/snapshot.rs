@@ -198,25 +198,25 @@ impl Watched {
     /// What was done of late.
     pub fn account(&self, now_us: u64) -> Result<Account> {
         let account = self.books.of_late(&self.agent, &self.about, now_us)?;
-        Ok(account.with(self.compared()))
+        Ok(account.with(self.compared(now_us)))
     }
 
     /// What was done in the last day, if hours are marked.
     pub fn account_of_the_day(&self, now_us: u64) -> Result<Account> {
         let account = self.books.of_the_day(&self.agent, &self.about, now_us)?;
-        Ok(account.with(self.compared()))
+        Ok(account.with(self.compared(now_us)))
     }
 
     /// What was done in all.
     pub fn whole_account(&self, now_us: u64) -> Result<Account> {
         let account = self.books.in_all(&self.agent, &self.about, now_us)?;
-        Ok(account.with(self.compared()))
+        Ok(account.with(self.compared(now_us)))
     }
 
-    fn compared(&self) -> [Option<Compared>; 2] {
+    fn compared(&self, now_us: u64) -> [Option<Compared>; 2] {
         self.compare
             .as_ref()
-            .map(Compare::found)
+            .map(|compare| compare.found(now_us))
             .unwrap_or_default()
     }
 }

@@ -1,11 +1,16 @@
 //! `packaging/container/daemonset.yaml`, done by hand: what a container's runtime would do with it, the manifest's
 //! words are read for. Needs root, `ip`, and util-linux' `unshare` and `setpriv`, and says so aloud.
 
+#[path = "sight/running.rs"]
+mod running;
+
+use crate::running::{Running, TIDEGATE, json};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_yaml_ng::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -13,8 +18,6 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::{has_program, is_root};
-
-const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
 /// Bytes that a pod downloads.
 const FILE: usize = 2_000_000;
@@ -314,6 +317,107 @@ fn another_is_refused(node: &Path) {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("an agent runs here already"), "{said}");
+}
+
+/// As on Proxmox: a guest has a port of the bridge that the default route leads to. Nothing is routed or translated.
+struct SharedBridge {
+    hosts: Veth,
+    guest: Namespace,
+}
+
+impl SharedBridge {
+    /// The link's port is a veth device, as all of this test are; `eno1` stands for one that leads out of the machine.
+    fn new() -> Self {
+        let bridge = Self {
+            hosts: Veth::new().unwrap(),
+            guest: Namespace::new().unwrap(),
+        };
+        let (pid, fd) = (std::process::id(), bridge.guest.as_fd().as_raw_fd());
+        let peer = format!("eth0 netns /proc/{pid}/fd/{fd}");
+        within(
+            &bridge.hosts.client,
+            &[
+                &format!("link add tap0 type veth peer name {peer}"),
+                "link add other type veth peer name other-far",
+                "link add eno1 link other type macvlan",
+                "link add br0 type bridge",
+                "link set tg0 master br0",
+                "link set tap0 master br0",
+                "link set eno1 master br0",
+                "link set tap0 up",
+                "link set br0 up",
+                "address add 10.99.0.3/24 dev br0",
+                "route add default via 10.99.0.1",
+            ],
+        );
+        within(&bridge.hosts.server, &["address add 10.99.0.1/24 dev tg0"]);
+        within(
+            &bridge.guest,
+            &["address add 10.99.0.2/24 dev eth0", "link set eth0 up"],
+        );
+        bridge
+    }
+
+    /// Bytes of a guest's download that an agent measures that is started so, and what it said first.
+    fn measured(&self, args: &[&str]) -> (u64, Vec<serde_json::Value>) {
+        let run = || {
+            let mut agent = Running::start_by(Command::new(TIDEGATE), args);
+            self.download();
+            let paths = json(&agent.top(&["--json"]))["paths"].clone();
+            let bytes = paths.as_array().unwrap().iter();
+            let bytes = bytes.map(|path| path["measured_bytes"].as_u64().unwrap());
+            let bytes = bytes.sum();
+            agent.interrupt();
+            Ok((bytes, agent.passed.take()))
+        };
+        self.hosts.client.run(run).unwrap()
+    }
+
+    fn download(&self) {
+        let listen = || Ok(TcpListener::bind("10.99.0.1:0")?);
+        let listener = self.hosts.server.run(listen).unwrap();
+        let to = listener.local_addr().unwrap();
+        let sender = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(&vec![1; FILE]).unwrap();
+        });
+        let connect = || Ok(TcpStream::connect(to)?);
+        let mut bytes = Vec::new();
+        let mut stream = self.guest.run(connect).unwrap();
+        stream.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes.len(), FILE);
+        sender.join().unwrap();
+    }
+}
+
+fn within(host: &Namespace, commands: &[&str]) {
+    let run = || {
+        commands.iter().for_each(|command| ip(command));
+        Ok(())
+    };
+    host.run(run).unwrap();
+}
+
+#[test]
+fn guests_on_a_bridge_are_seen_at_its_port_and_not_at_the_bridge() {
+    if !is_root() || !has_program("ip", "iproute2") {
+        return;
+    }
+    let bridge = SharedBridge::new();
+    let (bytes, said) = bridge.measured(&[]);
+    assert_eq!(bytes, 0, "at the bridge");
+    let said = said.iter().find(|e| e["event"] == "bridge").unwrap();
+    assert_eq!([&said["interface"], &said["out"][0]], ["br0", "eno1"]);
+    let (bytes, said) = bridge.measured(&["--iface", "tg0"]);
+    assert!(bytes >= FILE as u64, "{bytes} at the port");
+    assert!(said.iter().all(|e| e["event"] != "bridge"), "{said:?}");
+    let check = || Ok(Command::new(TIDEGATE).args(["check", "--json"]).output()?);
+    let report = json(&bridge.hosts.client.run(check).unwrap());
+    let findings = report["findings"].as_array().unwrap();
+    let note = findings.iter().find(|f| f["name"] == "bridge").unwrap();
+    let [found, advice] = ["found", "advice"].map(|key| note[key].as_str().unwrap());
+    assert!(found.contains("br0") && found.contains("tap0"), "{found}");
+    assert!(advice.contains("--iface eno1"), "{advice}");
 }
 
 /// As under a runtime whose profile does not know CAP_BPF, Podman's in Debian 12 for one.

@@ -1,7 +1,7 @@
 //! What an administrator does with the agent, by the command line, each in a network namespace of its
 //! own. Needs root, and says aloud when it is skipped.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_agent::{Agent, Config, Hook, Interface, leftovers};
 use tidegate_lab::Namespace;
-use tidegate_testing::{has_program, hide, is_root, own_bpf_file_system};
+use tidegate_testing::{has_program, has_tun, hide, is_root, own_bpf_file_system};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -360,6 +360,47 @@ fn check_tells_a_router_from_a_machine_with_containers() {
     assert!(shares.contains("by device"), "{shares}");
     assert!(router.contains("this machine forwards"), "{router}");
     assert!(bridge.contains("docker0 is a bridge"), "{bridge}");
+}
+
+#[test]
+fn check_names_a_tunnel_that_no_default_route_leads_to() {
+    if !has_program("ip", "iproute2") || !has_tun() {
+        return;
+    }
+    let Some(host) = Host::new() else { return };
+    let tunnels = || {
+        let report = host.json(&["check", "--json"]);
+        let findings = report["findings"].as_array().unwrap().clone();
+        let tunnels = findings.into_iter().filter(|f| f["name"] == "tunnel");
+        tunnels.collect::<Vec<_>>()
+    };
+    host.sh(
+        "ip link add wlan0 type veth peer name far && ip address add 192.0.2.1/24 dev wlan0
+             ip link set wlan0 up && ip link set far up && ip route add default dev wlan0
+             ip tuntap add tun0 mode tun && ip link set tun0 up",
+    );
+    assert!(tunnels().is_empty(), "one that is not in use");
+    host.sh("ip address add 10.8.0.2/24 dev tun0 && ip route add 10.0.0.0/8 dev tun0");
+    let found = tunnels();
+    assert_eq!(found.len(), 1);
+    assert!(found[0]["found"].as_str().unwrap().contains("tunnel tun0"));
+    let advice = found[0]["advice"].as_str().unwrap();
+    assert!(
+        advice.starts_with("--iface tun0 --iface wlan0 "),
+        "{advice}"
+    );
+    // What it says is so.
+    host.configure("interfaces = [\"tun0\", \"wlan0\"]\n");
+    let file = host.file();
+    let report = host.json(&["check", "--json", "--config", file.to_str().unwrap()]);
+    assert_eq!(report["use"]["interfaces"], json!(["tun0", "wlan0"]));
+    host.sh("ip route add 0.0.0.0/1 dev tun0");
+    assert!(tunnels().is_empty(), "one that is followed");
+    // A VPN's server: devices are behind it.
+    host.sh("ip route del 0.0.0.0/1 dev tun0
+             ip link add lan0 link far type macvlan && ip address add 10.0.0.1/24 dev lan0
+             echo 1 > /proc/sys/net/ipv4/ip_forward");
+    assert!(tunnels().is_empty(), "one of a router");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
@@ -234,6 +235,60 @@ fn a_rule_may_be_about_an_interface_that_is_not_there_yet() {
         assert_eq!(agent.event("waiting")["for"], "eth0");
         agent.interrupt();
     });
+}
+
+#[test]
+fn guests_that_come_to_the_bridge_of_the_default_route_are_told_of_once() {
+    alone(|| {
+        device("other", 2);
+        ip("link add br0 type bridge");
+        ip("link add eno1 link other type macvlan");
+        ip("link set eno1 master br0");
+        ip("addr add 192.0.3.1/24 dev br0");
+        ip("link set br0 up");
+        ip("route add default dev br0");
+        let mut agent = start(&[]);
+        for guest in ["tap0", "tap1"] {
+            ip(&format!("link add {guest} type veth peer name {guest}-far"));
+            ip(&format!("link set {guest} master br0"));
+        }
+        let said = agent.event("bridge");
+        assert_eq!(said["interface"], "br0");
+        assert_eq!(said["out"], Value::from(vec!["eno1"]));
+        // What changes later is followed, and not said again.
+        device("eth0", 4);
+        ip("route add default dev eth0 metric 7");
+        agent.event("interface_came");
+        agent.interrupt();
+        assert!(agent.passed.borrow().iter().all(|e| e["event"] != "bridge"));
+    });
+}
+
+/// A laptop opens a hotspot: its shares stay by flow, which it says once, unless that is what was asked for.
+#[test]
+fn whom_shares_would_be_by_now_is_said_unless_somebody_said_it() {
+    for asked in [false, true] {
+        alone(|| {
+            device("eth0", 2);
+            ip("route add default dev eth0");
+            let fair: &[_] = if asked { &["--fair", "flow"] } else { &[] };
+            let mut agent = start(fair);
+            // A macvlan device stands for a port: behind a veth device a container would be.
+            ip("link add wlan0 link eth0-far type macvlan");
+            ip("addr add 192.0.3.1/24 dev wlan0");
+            std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+            if asked {
+                thread::sleep(Duration::from_secs(13));
+            } else {
+                let said = agent.event("shares_differ");
+                assert_eq!(said["level"], "warning");
+                assert_eq!([&said["by"], &said["would_be_by"]], ["flow", "device"]);
+            }
+            agent.interrupt();
+            let passed = agent.passed.borrow();
+            assert!(passed.iter().all(|e| e["event"] != "shares_differ"));
+        });
+    }
 }
 
 /// What comes after the route is measured and steered.

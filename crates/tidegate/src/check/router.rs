@@ -4,7 +4,7 @@ use super::{Finding, Status};
 use crate::config::Settings;
 use crate::devices::Forwarding;
 use tidegate_netfilter::{flowtables, tracked};
-use tidegate_rtnetlink::Link;
+use tidegate_rtnetlink::{Link, default_routes};
 use tidegate_scenario::Fair;
 
 /// Connections that are tracked.
@@ -130,9 +130,10 @@ fn bridges(settings: &Settings, links: &[Link]) -> Option<Finding> {
     let crate::interfaces::Wanted::Named(names) = &settings.interfaces else {
         return None;
     };
+    let out = default_routes().unwrap_or_default();
     let inner = links
         .iter()
-        .filter(|link| link.is_bridge && names.contains(&link.name));
+        .filter(|link| link.is_bridge && names.contains(&link.name) && !out.contains(&link.index));
     let inner: Vec<_> = inner.map(|link| link.name.as_str()).collect();
     if inner.is_empty() {
         return None;

@@ -27,6 +27,13 @@ impl Forwarding {
         }
     }
 
+    /// The same, or none where that cannot be told: with no way out, an interface that has just lost its default route
+    /// looks as if it led to others.
+    pub fn lasting() -> Option<Self> {
+        let has_way_out = default_routes().is_ok_and(|out| !out.is_empty());
+        has_way_out.then(Self::find)
+    }
+
     /// By what there is beside the ways out. Containers' networks make forwarding necessary, so beside these a tunnel
     /// is taken for this machine's own way to somewhere.
     fn to(networks: &[Network]) -> Self {
@@ -77,6 +84,8 @@ mod tests {
                 index: 1,
                 is_tunnel: kind == "tunnel",
                 is_bridge: false,
+                bridge: None,
+                leads_out: true,
                 is_inner: kind == "veth",
             },
             has_address,

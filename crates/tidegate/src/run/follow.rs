@@ -22,6 +22,8 @@ pub struct Follower {
     known: BTreeSet<String>,
     /// Names and indices of those that it cannot be on, as was said.
     refused: BTreeSet<(String, u32)>,
+    /// Bridges that guests share, as was said.
+    shared: BTreeSet<String>,
     /// Whether it is on none, as was said.
     waits: bool,
     log: Log,
@@ -42,6 +44,7 @@ impl Follower {
             changed,
             known: BTreeSet::new(),
             refused: BTreeSet::new(),
+            shared: BTreeSet::new(),
             waits: false,
             log,
         })
@@ -80,6 +83,7 @@ impl Follower {
                 .warn("waiting", &message, json!({ "interface": name }));
         }
         self.say_tunnels(&found, watched);
+        self.say_bridges(&found);
         self.say_waiting(watched);
         Ok(())
     }
@@ -90,11 +94,13 @@ impl Follower {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Follows what has changed since the last call.
-    pub fn follow(&mut self, shared: &Shared) {
-        if self.changed.swap(false, Ordering::Relaxed) {
+    /// Follows what has changed since the last call, if anything has.
+    pub fn follow(&mut self, shared: &Shared) -> bool {
+        let changed = self.changed.swap(false, Ordering::Relaxed);
+        if changed {
             shared.with(|watched| self.go_where_wanted(watched));
         }
+        changed
     }
 
     fn go_where_wanted(&mut self, watched: &mut Watched) {
@@ -132,6 +138,7 @@ impl Follower {
         if !new.is_empty() {
             self.say_tunnels(&found, watched);
         }
+        self.say_bridges(&found);
         self.say_waiting(watched);
     }
 
@@ -235,12 +242,24 @@ impl Follower {
         let names = |of: &[&Interface]| of.iter().map(|i| i.name.clone()).collect::<Vec<_>>();
         let (inner, outer) = (names(&inner), names(&outer));
         let message = format!(
-            "what goes through {} is steered there, where its connections can be seen; on {} the tunnel's own packets are like any other UDP, and what goes beside it is steered",
+            "what goes through {} is steered there, where its connections can be seen; on {} what goes beside it is steered, and so is the tunnel's own connection if it is TCP; its own packets over UDP are like any other UDP",
             inner.join(" and "),
             outer.join(" and ")
         );
         let fields = json!({ "tunnels": inner, "interfaces": outer });
         self.log.info("tunnel", &message, fields);
+    }
+
+    /// Says once where guests' packets pass a bridge's ports, and not the programs.
+    fn say_bridges(&mut self, found: &Found) {
+        for bridge in found.shared_bridges() {
+            if !self.shared.insert(bridge.name.clone()) {
+                continue;
+            }
+            let message = format!("{}; {}", bridge.message(), bridge.advice());
+            let fields = json!({ "interface": bridge.name, "out": bridge.out });
+            self.log.warn("bridge", &message, fields);
+        }
     }
 
     fn say_waiting(&mut self, watched: &Watched) {

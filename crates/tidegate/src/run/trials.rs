@@ -16,14 +16,17 @@ pub fn next_us(shared: &Shared) -> Option<u64> {
     shared.with(|watched| Some(watched.compare.as_ref()?.next_us()))?
 }
 
-/// Looks, and begins or ends a trial if it is time for that.
+/// Looks, and begins or ends a trial if it is time for that, or if the agent is on other interfaces.
 pub fn step(shared: &Shared, log: Log) {
     let stepped = shared.with(|watched| {
-        let due = watched
-            .compare
-            .as_ref()
-            .is_some_and(|c| c.next_us() <= now_us());
-        if due { observe(watched) } else { Ok(()) }
+        let places = places(watched);
+        let compare = watched.compare.as_ref();
+        let is_due = compare.is_some_and(|compare| compare.is_due(now_us(), &places));
+        if is_due {
+            observe(watched, places)
+        } else {
+            Ok(())
+        }
     });
     if let Some(Err(error)) = stepped {
         let message = format!("what steering does is not told: {error:#}");
@@ -32,11 +35,19 @@ pub fn step(shared: &Shared, log: Log) {
     }
 }
 
-fn observe(watched: &mut Watched) -> Result<()> {
+fn places(watched: &Watched) -> Vec<u32> {
+    let interfaces = watched.agent.interfaces().iter();
+    let mut places: Vec<_> = interfaces.map(|interface| interface.index).collect();
+    places.sort_unstable();
+    places
+}
+
+fn observe(watched: &mut Watched, places: Vec<u32>) -> Result<()> {
     let observation = Observation {
         now_us: now_us(),
         measured_bytes: watched.agent.measured_bytes(),
         queue_us: watched.agent.histograms()?.map(|h| h.queue_us),
+        places,
     };
     let compare = watched.compare.as_mut();
     let Some(action) = compare.and_then(|compare| compare.step(&observation)) else {

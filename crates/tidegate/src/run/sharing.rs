@@ -1,0 +1,102 @@
+//! Whom shares are by is settled at the start, by what the machine is then. Says once if it has become another.
+
+use crate::run::log::Log;
+use serde_json::json;
+
+/// What passes sooner is not said: a route that moves, a bridge that is set up.
+const LASTS_US: u64 = 10_000_000;
+
+/// When it asks, and whether it has said so.
+pub struct Sharing {
+    /// Has to be so still then, µs of `CLOCK_MONOTONIC`.
+    due_us: Option<u64>,
+    said: bool,
+}
+
+impl Sharing {
+    /// Asks soon: something may have changed since the settings were read, and before changes were heard of.
+    pub fn new(now_us: u64) -> Self {
+        Self {
+            due_us: Some(now_us + LASTS_US),
+            said: false,
+        }
+    }
+
+    /// When it wants to be asked again, µs of `CLOCK_MONOTONIC`; none: when the machine changes.
+    pub fn next_us(&self) -> Option<u64> {
+        self.due_us.filter(|_| !self.said)
+    }
+
+    /// Asks whether shares would be settled otherwise now, if the machine has changed or it is time. Whether that is to
+    /// be said.
+    pub fn is_news(&mut self, now_us: u64, changed: bool, differ: impl FnOnce() -> bool) -> bool {
+        let is_due = self.due_us.is_some_and(|due_us| due_us <= now_us);
+        if self.said || !(changed || is_due) {
+            return false;
+        }
+        if !differ() {
+            self.due_us = None;
+            return false;
+        }
+        self.said = *self.due_us.get_or_insert(now_us + LASTS_US) <= now_us;
+        self.said
+    }
+}
+
+/// Shares are by device, or by flow, and would be by the other.
+pub fn tell(by_device: bool, log: Log) {
+    let (is, would_be) = match by_device {
+        true => ("device", "flow"),
+        false => ("flow", "device"),
+    };
+    let message = format!(
+        "shares are by {is}, as the machine was at the start; as it is now they would be by {would_be}: restart, or set fair"
+    );
+    let fields = json!({ "by": is, "would_be_by": would_be });
+    log.warn("shares_differ", &message, fields);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LASTS_US, Sharing};
+
+    /// One that was started long ago.
+    fn settled() -> Sharing {
+        let mut sharing = Sharing::new(0);
+        assert!(!sharing.is_news(LASTS_US, false, || false));
+        assert_eq!(sharing.next_us(), None);
+        sharing
+    }
+
+    #[test]
+    fn what_lasts_is_said_once() {
+        let mut sharing = settled();
+        let now_us = 7 * LASTS_US;
+        assert!(!sharing.is_news(now_us, true, || true));
+        assert!(!sharing.is_news(now_us + 1, true, || true));
+        let due_us = sharing.next_us().unwrap();
+        assert_eq!(due_us, now_us + LASTS_US);
+        assert!(sharing.is_news(due_us, false, || true));
+        assert_eq!(sharing.next_us(), None);
+        assert!(!sharing.is_news(due_us + 1, true, || panic!("it was said")));
+    }
+
+    #[test]
+    fn what_passes_is_not_said() {
+        let mut sharing = settled();
+        let now_us = 7 * LASTS_US;
+        assert!(!sharing.is_news(now_us, true, || true));
+        assert!(!sharing.is_news(now_us + 1, true, || false));
+        assert_eq!(sharing.next_us(), None);
+        assert!(!sharing.is_news(now_us + LASTS_US, false, || panic!("nothing has changed")));
+        // It begins anew.
+        assert!(!sharing.is_news(now_us + LASTS_US, true, || true));
+        assert_eq!(sharing.next_us(), Some(now_us + 2 * LASTS_US));
+    }
+
+    #[test]
+    fn what_has_changed_while_it_started_is_said() {
+        let mut sharing = Sharing::new(0);
+        assert!(sharing.is_news(LASTS_US, false, || true));
+    }
+}
