@@ -54,6 +54,7 @@ const CANNOT: [(&str, &str); 11] = [
         "it needs the package; tests/python runs its code",
     ),
     ("docs/reasons.md", "it has no commands"),
+    ("docs/words.md", "it has no commands"),
     ("docs/links.md", "it has no commands"),
 ];
 
