@@ -1,7 +1,9 @@
 //! How many connections the programs' tables hold.
 
 use crate::skeleton::OpenAgentSkel;
-use crate::skeleton::types::{tg_record, tg_upload_record};
+use crate::skeleton::types::{
+    tg_device, tg_path, tg_record, tg_seldom_set, tg_tally, tg_upload_record,
+};
 use crate::{AgentError, Direction, Directions};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -9,7 +11,7 @@ use std::ops::RangeInclusive;
 /// Connections that the tables may be made for.
 pub const CONNECTIONS: RangeInclusive<u32> = 256..=1_048_576;
 
-/// By default the tables take this part of the machine's memory at most, between these numbers of connections.
+/// By default connections take this part of the machine's memory at most, between these numbers of connections.
 const PART_OF_MEMORY: u64 = 64;
 const DEFAULT_CONNECTIONS: RangeInclusive<u32> = 512..=16_384;
 
@@ -19,6 +21,16 @@ const SCALES: u32 = 4;
 
 /// What the kernel adds to an entry of a table: its place in lists, its hash, the key.
 const ENTRY_BYTES: u64 = 112;
+
+/// Interfaces that there is room for, and flows that are seldom looked at, whatever the number of connections
+/// (`TG_INTERFACES` and `TG_SELDOM_SETS` of the programs).
+const INTERFACES: u64 = 64;
+const SELDOM_SETS: u64 = 4_096;
+
+/// Addresses whose device is known, and devices with flows, where shares are by device (`owners` and `devices` of the
+/// programs).
+const OWNERS: u64 = 16_384;
+const DEVICES: u64 = 4_096;
 
 /// A table's size, and how full it is.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
@@ -42,8 +54,17 @@ pub fn connections(wanted: Option<u32>) -> Result<u32, AgentError> {
     }
 }
 
-/// What the tables of so many connections take, in bytes, nearly.
-pub fn table_bytes(connections: u32, directions: Directions) -> u64 {
+/// What the tables of so many connections take, in bytes, nearly: within 15 % of the kernel's own count.
+pub fn table_bytes(connections: u32, directions: Directions, by_device: bool) -> u64 {
+    let devices = match by_device {
+        true => device_bytes(connections),
+        false => 0,
+    };
+    standing_bytes() + u64::from(connections) * connection_bytes(directions) + devices
+}
+
+/// What each connection takes.
+fn connection_bytes(directions: Directions) -> u64 {
     let record = |direction| match direction {
         Direction::Down => size_of::<tg_record>(),
         Direction::Up => size_of::<tg_upload_record>(),
@@ -53,13 +74,26 @@ pub fn table_bytes(connections: u32, directions: Directions) -> u64 {
         .filter(|d| directions.include(*d));
     let records: u64 = served.map(|d| record(d) as u64 + ENTRY_BYTES).sum();
     // Scales, and a quarter, a quarter and a half of a small record.
-    let beside = u64::from(SCALES) * (ENTRY_BYTES + 8) + ENTRY_BYTES * 2;
-    u64::from(connections) * (records + beside)
+    records + u64::from(SCALES) * (ENTRY_BYTES + 8) + ENTRY_BYTES * 2
+}
+
+/// What there is without any: the paths of each interface, what has passed there by processor, and places for flows that
+/// are seldom looked at.
+fn standing_bytes() -> u64 {
+    let processors = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
+    let paths = 2 * INTERFACES * size_of::<tg_path>() as u64;
+    let tallies = (INTERFACES + 1) * processors * size_of::<tg_tally>() as u64;
+    paths + tallies + SELDOM_SETS * size_of::<tg_seldom_set>() as u64
+}
+
+/// What is known of devices, and of the connections behind NAT that are theirs.
+fn device_bytes(connections: u32) -> u64 {
+    let devices = DEVICES * (ENTRY_BYTES + size_of::<tg_device>() as u64);
+    devices + (OWNERS + u64::from(connections)) * ENTRY_BYTES
 }
 
 fn by_memory(bytes: u64) -> u32 {
-    let one = table_bytes(1, Directions::Both);
-    let fit = bytes / PART_OF_MEMORY / one;
+    let fit = bytes / PART_OF_MEMORY / connection_bytes(Directions::Both);
     (fit as u32).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end())
 }
 
@@ -112,12 +146,12 @@ mod tests {
     #[test]
     fn a_small_machine_keeps_its_memory() {
         for (memory, part) in [
-            (64 * MB, 20),
-            (128 * MB, 40),
-            (512 * MB, 60),
-            (4096 * MB, 60),
+            (64 * MB, 8),
+            (128 * MB, 16),
+            (512 * MB, 32),
+            (4096 * MB, 50),
         ] {
-            let taken = table_bytes(by_memory(memory), Directions::Both);
+            let taken = table_bytes(by_memory(memory), Directions::Both, false);
             assert!(taken < memory / part, "{taken} of {memory}");
         }
         assert_eq!(by_memory(64 * MB), 512);

@@ -195,3 +195,86 @@ fn many_flows_that_begin_one_after_the_other_share() {
         }
     }
 }
+
+/// What senders run, and their round trips.
+const SENDERS: [&str; 3] = ["cubic", "bbr", "reno"];
+const RTTS_MS: [u32; 3] = [20, 80, 200];
+
+/// In what four devices differ beside their downloads, of which they have 1, 1, 4 and 16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Differ {
+    /// Their senders; all are 80 ms away.
+    Senders,
+    /// How far away these are; all run CUBIC.
+    RoundTrips,
+    Both,
+}
+
+/// Jain's index of the four by device, over a link of that rate. The nth of nine ways to deal senders and round trips out:
+/// together they have each of both at each device three times. Devices begin within the first two seconds.
+fn dealt(differ: Differ, rate: &str, nth: usize) -> f64 {
+    // Where the link under study has 10 ms there and back, a fast one behind it has the rest.
+    let far = RTTS_MS.map(|rtt_ms| {
+        let delay_ms = rtt_ms - 10;
+        format!("{{ name = 'far{rtt_ms}', link = {{ rate = {{ constant_mbps = 1000 }}, delay_ms = {delay_ms} }} }}")
+    });
+    let device = |(device, flows): (usize, u32)| {
+        let sender = match differ {
+            Differ::RoundTrips => "cubic",
+            _ => SENDERS[(nth + device) % 3],
+        };
+        let rtt_ms = match differ {
+            Differ::Senders => 80,
+            _ => RTTS_MS[(nth / 3 + device) % 3],
+        };
+        let start_s = ((7 * nth + 5 * device) % 20) as f64 / 10.0;
+        format!(
+            "{{ name = 'd{device}', device = 'd{device}', congestion_control = '{sender}', start_s = {start_s},
+                links = ['down', 'far{rtt_ms}', 'up'], does = {{ bulk = {{ flows = {flows} }} }} }}"
+        )
+    };
+    let devices = [1, 1, 4, 16].into_iter().enumerate().map(device);
+    let text = format!(
+        "duration_s = 60
+         warmup_s = 20
+         down = {{ rate = {{ {rate} }}, delay_ms = 5, queue = {{ packets = 4000 }} }}
+         up = {{ rate = {{ constant_mbps = 50 }}, delay_ms = 5, queue = {{ packets = 4000 }} }}
+         hop = [{}]
+         workload = [{}]
+         run = [{{ name = 'tide', law = 'tide', fair = 'device' }}]",
+        far.join(", "),
+        devices.collect::<Vec<_>>().join(", ")
+    );
+    let run = try_run(&text, false).expect("it runs").runs.remove(0);
+    let parts: Vec<_> = goodput(&run, 4).iter().map(|p| p / 1e6).collect();
+    let (index, link) = (jain(&parts), &run.link);
+    println!(
+        "{differ:?} {nth}, {rate}: {parts:.1?} Mbit/s, Jain {index:.3}, {:.1} % used, queue {:.1} ms",
+        link.utilisation * 100.0,
+        link.queue_delay_ms.mean
+    );
+    index
+}
+
+const RATES: [&str; 2] = ["constant_mbps = 100", "constant_mbps = 40"];
+
+#[test]
+fn devices_whose_senders_differ_have_a_quarter_each() {
+    for rate in RATES {
+        for nth in 0..3 {
+            assert!(dealt(Differ::Senders, rate, nth) >= 0.95);
+        }
+    }
+}
+
+/// Who is 200 ms away has too much or too little: the nine ways to deal out were chosen before they were run.
+#[test]
+#[ignore = "where round trips are 20, 80 and 200 ms Jain's index is 0.66 to 1.00, and below 0.95 in 16 of 24 cases"]
+fn devices_whose_round_trips_differ_have_a_quarter_each() {
+    for rate in RATES {
+        let round_trips = (0..3).map(|nth| dealt(Differ::RoundTrips, rate, 3 * nth));
+        let both = (0..9).map(|nth| dealt(Differ::Both, rate, nth));
+        let all: Vec<_> = round_trips.chain(both).collect();
+        assert!(all.iter().all(|index| *index >= 0.95), "{all:.2?}");
+    }
+}

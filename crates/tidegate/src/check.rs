@@ -368,7 +368,8 @@ fn tables(config: &Config) -> Finding {
     const NAME: &str = "tables";
     match tidegate_agent::connections(config.connections) {
         Ok(connections) => {
-            let bytes = tidegate_agent::table_bytes(connections, config.directions);
+            let bytes =
+                tidegate_agent::table_bytes(connections, config.directions, config.by_device);
             let found = format!(
                 "{connections} connections, {} of the kernel's memory",
                 units::bytes(bytes)

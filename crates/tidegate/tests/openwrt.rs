@@ -2,6 +2,7 @@
 //! (`packaging/openwrt/test/router.sh`). What it writes is laid before the command.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -173,6 +174,9 @@ fn every_option_becomes_the_agents() {
         );
         assert!(calls.contains(&command), "{calls:?}");
         assert!(calls.contains(&"set_param respawn 3600 5 5".into()));
+        // Or `logread` shows warnings alone.
+        assert!(calls.contains(&"set_param stdout 1".into()));
+        assert!(calls.contains(&"set_param stderr 1".into()));
         assert!(calls.contains(&"add_reload_trigger tidegate".into()));
         assert!(calls.contains(&"add_reload_interface_trigger wan".into()));
     });
@@ -250,4 +254,39 @@ fn a_reload_has_the_file_read_again() {
         router.devices = "";
         assert_eq!(router.does("reload")[0], "stop");
     });
+}
+
+fn read(file: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::read_to_string(root.join(file)).unwrap()
+}
+
+/// Packages of kernel modules that the text names.
+fn modules(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.filter(|word| word.starts_with("kmod-")).collect()
+}
+
+/// What the documents say the router needs comes with the package, but for what only `--udp hold` takes.
+#[test]
+fn the_package_brings_the_modules_that_the_documents_name() {
+    let makefile = read("packaging/openwrt/Makefile");
+    let depends = makefile
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("DEPENDS:="));
+    let brought = modules(depends.unwrap());
+    // clsact and its filter before Linux 6.6; whose a connection is behind NAT.
+    let needed = [
+        "kmod-nf-conntrack-netlink",
+        "kmod-sched-bpf",
+        "kmod-sched-core",
+    ];
+    assert_eq!(brought, BTreeSet::from(needed));
+    let optional = &modules(&makefile) - &brought;
+    assert_eq!(optional, BTreeSet::from(["kmod-nft-queue"]));
+    for page in ["docs/openwrt.md", "docs/router.md", "docs/udp.md"] {
+        let text = read(page);
+        let unknown = &(&modules(&text) - &brought) - &optional;
+        assert!(unknown.is_empty(), "{page}: {unknown:?}");
+    }
 }

@@ -1,9 +1,12 @@
 //! `tidegate run` where interfaces and routes come and go, as in a laptop, a phone or a router that starts up. In
 //! namespaces of its own; needs root and `ip`, and says so aloud.
 
+#[path = "roaming/lines.rs"]
+mod lines;
 #[path = "sight/running.rs"]
 mod running;
 
+use crate::lines::Lines;
 use crate::running::{Running, TIDEGATE, json};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -324,4 +327,47 @@ fn traffic_is_steered_where_the_route_has_come() {
         Ok(())
     });
     work.unwrap();
+}
+
+/// A download runs where the default route leads, and its windows are lowered there.
+fn assert_steered(lines: &Lines, agent: &Running, line: usize) {
+    lines.download(|local| {
+        let flows = json(&agent.top(&["--json"]))["flows"].take();
+        let mut flows = flows.as_array().unwrap().iter();
+        let is_it = |flow: &&Value| flow["local"]["port"] == local.port();
+        let flow = flows.find(is_it).expect("the download");
+        println!("{}: {} lowered", flow["interface"], flow["rewritten"]);
+        assert_eq!(flow["interface"], Lines::NAMES[line], "{flow}");
+        assert_eq!(flow["direction"], "down", "{flow}");
+        assert!(
+            flow["rewritten"].as_u64() > Some(0),
+            "never steered: {flow}"
+        );
+    });
+}
+
+/// A cable is pulled out and a modem takes over: what is downloaded from then on is steered there. So it is without any
+/// IPv4.
+#[test]
+fn downloads_are_steered_on_whichever_line_the_default_route_leads_over() {
+    if !is_root() || !has_program("ip", "iproute2") {
+        return;
+    }
+    for version in IpVersion::ALL {
+        let Some(lines) = Lines::new(version) else {
+            return;
+        };
+        let roam = || {
+            let mut agent = start(&[]);
+            for (line, name) in Lines::NAMES.into_iter().enumerate() {
+                lines.take(line);
+                assert_eq!(agent.event("interface_came")["interface"], name);
+                assert_eq!(places(&agent), [name]);
+                assert_steered(&lines, &agent, line);
+            }
+            agent.interrupt();
+            Ok(())
+        };
+        lines.host.run(roam).unwrap();
+    }
 }

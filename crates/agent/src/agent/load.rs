@@ -31,7 +31,8 @@ pub fn load(config: &Config, connections: u32) -> Result<AgentSkel<'static>, Age
     open.load().map_err(|error| match error.kind() {
         ErrorKind::OutOfMemory => AgentError::NoMemory {
             connections,
-            megabytes: tables::table_bytes(connections, directions).div_ceil(1_000_000),
+            megabytes: tables::table_bytes(connections, directions, config.by_device)
+                .div_ceil(1_000_000),
         },
         _ => AgentError::Load(error),
     })

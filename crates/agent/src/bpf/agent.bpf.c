@@ -36,10 +36,8 @@ static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
 	__u32 zero = 0;
 	struct tg_heard *h = bpf_map_lookup_elem(&heard, &zero);
 
-	if (!h)
-		return NULL;
-	h->packet = *blank;
-	return &h->packet;
+	(void)blank;
+	return h ? &h->packet : NULL;
 #else
 	return blank;
 #endif
@@ -51,16 +49,18 @@ static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
 static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_fate fate = { .direction = TG_DOWN };
-	struct tg_packet blank = {};
-	struct tg_packet *p;
+	struct tg_packet blank;
+	struct tg_packet *p = to_fill(&blank);
 	int reason;
 
-	if (serves[TG_DOWN] && has_seldom && data_may_pass(skb, &blank.passed, l2))
-		return TC_ACT_UNSPEC;
-	blank.now_us = now_us();
-	p = to_fill(&blank);
 	if (!p)
 		return TC_ACT_UNSPEC;
+	/* In its place from the beginning: functions that call each other have 512 bytes of stack together, and a copy
+	 * was too much. */
+	p->passed = (struct tg_passed){};
+	if (serves[TG_DOWN] && has_seldom && data_may_pass(skb, &p->passed, l2))
+		return TC_ACT_UNSPEC;
+	*p = (struct tg_packet){ .now_us = now_us(), .passed = p->passed };
 	reason = tg_parse(skb, p, l2, 0);
 	if (is_windowless(reason)) {
 		fate.data = serves[TG_DOWN] ? reason : TG_COUNTS;
@@ -77,16 +77,16 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_fate fate = { .direction = TG_UP };
-	struct tg_packet blank = {};
-	struct tg_packet *p;
+	struct tg_packet blank;
+	struct tg_packet *p = to_fill(&blank);
 	int reason;
 
-	if (serves[TG_DOWN] && has_seldom && answer_may_pass(skb, &blank.passed, l2))
-		return TC_ACT_UNSPEC;
-	blank.now_us = now_us();
-	p = to_fill(&blank);
 	if (!p)
 		return TC_ACT_UNSPEC;
+	p->passed = (struct tg_passed){};
+	if (serves[TG_DOWN] && has_seldom && answer_may_pass(skb, &p->passed, l2))
+		return TC_ACT_UNSPEC;
+	*p = (struct tg_packet){ .now_us = now_us(), .passed = p->passed };
 	reason = tg_parse(skb, p, l2, 1);
 	if (is_windowless(reason)) {
 		fate.answer = serves[TG_DOWN] ? reason : TG_COUNTS;

@@ -41,6 +41,8 @@ pub struct Connection {
     pub ack_every: u64,
     pub segment_us: u64,
     pub rtt_us: u64,
+    /// By how much the far host's clock is ahead of ours.
+    pub far_ahead_ms: u32,
     /// How long the data stand in a queue on their way.
     pub queue_us: u64,
     /// The next byte of ours.
@@ -77,6 +79,7 @@ impl Connection {
             ack_every: 2,
             segment_us: 1_000,
             rtt_us: RTT_US,
+            far_ahead_ms: 900_000,
             queue_us: 0,
             seq: 0xffff_0000,
             expected: 0xfffe_0000,
@@ -125,7 +128,7 @@ impl Connection {
 
     /// TSval at the other end of the link, half a round trip ago.
     fn far_ms(&self, now_us: u64) -> u32 {
-        ms(now_us - self.rtt_us / 2) + 900_000
+        ms(now_us - self.rtt_us / 2).wrapping_add(self.far_ahead_ms)
     }
 
     /// A segment of ours at `now_us`, with the window field as the kernel wrote it.

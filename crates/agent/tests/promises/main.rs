@@ -12,6 +12,7 @@ mod support;
 #[path = "../support/tally.rs"]
 mod tally;
 
+mod clocks;
 mod closed_loop;
 mod connection;
 mod fuzz;

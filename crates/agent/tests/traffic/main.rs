@@ -15,6 +15,7 @@ mod gateway;
 mod hard;
 mod lifecycle;
 mod many;
+mod memory;
 mod operation;
 mod order;
 mod scales;

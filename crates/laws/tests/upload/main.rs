@@ -159,6 +159,28 @@ fn a_sleep_leaves_nothing_behind() {
     }
 }
 
+/// rLEDBAT is for downloads: whatever clocks do, an upload's window is what the peer says.
+#[test]
+fn rledbat_leaves_uploads_alone_though_clocks_are_set() {
+    for by_s in [1, 60, 3_600, 72 * 3_600] {
+        for by_s in [by_s, -by_s] {
+            let points = Experiment {
+                law: Law::Rledbat,
+                clock: Clock {
+                    set: (60 * SECOND_US, by_s * SECOND_US as i64),
+                    ..Experiment::default().clock
+                },
+                seconds: 90,
+                ..Experiment::default()
+            }
+            .run();
+            // Before, nothing but the handshake has told of a window.
+            let after = between(&points, 2, 90);
+            assert!(after.iter().all(|p| p.window == 4 << 20), "set by {by_s} s");
+        }
+    }
+}
+
 /// A link that becomes ten times slower is drained, one that becomes faster is filled.
 #[test]
 fn rate_steps_are_followed() {
