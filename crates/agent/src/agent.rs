@@ -19,11 +19,14 @@ pub use settings::{configure, set_rules};
 use crate::attach::{Attachment, Place};
 use crate::skeleton::AgentSkel;
 use crate::support::require;
-use crate::{AgentError, Directions, Hook, Interface, LinkLayer, Owners, Rules, tables};
+use crate::{
+    AgentError, Directions, Histograms, Hook, Interface, LinkLayer, Owners, Rules, tables,
+};
 use libbpf_rs::ProgramMut;
 use load::load;
 use pins::Pins;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Mutex;
 use tidegate_laws::Params;
 
 /// What the agent is to do.
@@ -63,6 +66,8 @@ pub struct Agent {
     attachments: Vec<(Place, Attachment)>,
     pins: Option<Pins>,
     _statistics: Option<OwnedFd>,
+    /// The most that was told of histograms, whose counts never fall.
+    told: Mutex<[Histograms; 2]>,
 }
 
 impl Agent {
@@ -83,6 +88,7 @@ impl Agent {
             attachments: Vec::new(),
             pins: None,
             _statistics: None,
+            told: Mutex::default(),
         };
         agent.configure(&config.params, config.dry_run);
         set_rules(&mut agent.skeleton, &config.rules, &[])?;

@@ -1,6 +1,6 @@
 //! How a quantity was distributed over all packets, as the kernel program counts it.
 
-use crate::skeleton::types::{tg_histogram, tg_histograms};
+use crate::skeleton::types::{tg_histogram, tg_histograms, tg_seldom};
 
 /// Exponents of the first slots' bounds, `TG_QUEUE_FIRST` and `TG_WINDOW_FIRST` (`bpf/shared.h`).
 const QUEUE_FIRST: u32 = 9;
@@ -8,6 +8,9 @@ const WINDOW_FIRST: u32 = 12;
 
 /// `TG_SLOTS`: below the first power of two, four to each of fifteen, and all that is larger.
 const SLOTS: usize = 62;
+
+/// `TG_DELAY_UNKNOWN`: a queueing delay that is not known.
+const UNKNOWN: u32 = u32::MAX;
 
 /// Packets by the value of a quantity, in slots that grow with it: four to a power of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,14 @@ impl Histogram {
         let slot = (0..SLOTS - 1).find(|slot| value < self.bound(*slot));
         self.slots[slot.unwrap_or(SLOTS - 1)] += times;
         self.sum += value * times;
+    }
+
+    /// No count is less than in `other`.
+    fn raise_to(&mut self, other: &Self) {
+        self.sum = self.sum.max(other.sum);
+        for (to, from) in self.slots.iter_mut().zip(other.slots) {
+            *to = (*to).max(from);
+        }
     }
 
     /// Values of both; they are of one quantity.
@@ -132,6 +143,21 @@ impl Histograms {
             sum.window_bytes.count_in(&record.window_bytes);
             sum
         })
+    }
+
+    /// What has passed at that place since the last look, as the next one counts it.
+    pub(crate) fn count_passed(&mut self, place: &tg_seldom) {
+        if place.queue_us != UNKNOWN {
+            self.queue_us
+                .insert(place.queue_us.into(), place.packets.into());
+        }
+        self.window_bytes
+            .insert(place.told_bytes.into(), place.answers.into());
+    }
+
+    pub(crate) fn raise_to(&mut self, other: &Self) {
+        self.queue_us.raise_to(&other.queue_us);
+        self.window_bytes.raise_to(&other.window_bytes);
     }
 }
 

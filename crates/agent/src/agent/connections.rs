@@ -45,13 +45,13 @@ impl Agent {
     }
 
     /// What came of downloads since the last look at them, and is counted for that reason: by interface and ends.
-    fn passed(&self, reason: Reason) -> impl Iterator<Item = (Ends, tg_seldom)> {
+    pub(super) fn passed(&self, reason: Reason) -> impl Iterator<Item = (Ends, tg_seldom)> {
         let map = &self.skeleton.maps.seldom;
         // One system call for all: a look at every place would be thousands.
         let sets = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
         let sets = sets.into_iter().flatten();
         let passed = sets.flat_map(|(_, set)| value::<tg_seldom_set>(&set).of);
-        let passed = passed.filter(move |s| s.packets > 0 && s.reason == reason as u32);
+        let passed = passed.filter(move |s| s.packets + s.answers > 0 && s.reason == reason as u32);
         passed.map(|s| ((s.key.ifindex, endpoints(&s.key)), s))
     }
 

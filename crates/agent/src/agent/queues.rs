@@ -3,8 +3,9 @@
 use super::Agent;
 use super::records::value;
 use crate::skeleton::types::{tg_histograms, tg_path};
-use crate::{AgentError, Direction, FlowView, Histograms, PathView, tally};
+use crate::{AgentError, Direction, FlowView, Histograms, PathView, Reason, tally};
 use libbpf_rs::{MapCore, MapFlags};
+use std::sync::PoisonError;
 
 impl Agent {
     /// Every path; `flows` are those of [`Agent::flows`].
@@ -44,8 +45,26 @@ impl Agent {
         })
     }
 
-    /// How queueing delays and windows were distributed, by [`Direction::ALL`].
+    /// How queueing delays and windows were distributed, by [`Direction::ALL`], with what has passed since the last looks
+    /// (`bpf/seldom.h`). A look between reading the one and the other would be missing: no count is told that is less
+    /// than one before.
+    ///
+    /// # Errors
+    /// If the kernel cannot be asked.
     pub fn histograms(&self) -> Result<[Histograms; 2], AgentError> {
+        let mut now = self.counted_histograms()?;
+        for (_, place) in self.passed(Reason::Measured) {
+            now[Direction::Down as usize].count_passed(&place);
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        for (told, now) in told.iter_mut().zip(&now) {
+            told.raise_to(now);
+        }
+        Ok(told.clone())
+    }
+
+    /// What the programs have counted of them.
+    fn counted_histograms(&self) -> Result<[Histograms; 2], AgentError> {
         let of = |direction: Direction| {
             let key = (direction as u32).to_ne_bytes();
             let map = &self.skeleton.maps.histograms;
