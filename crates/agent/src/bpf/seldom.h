@@ -347,6 +347,7 @@ TG_ON_ITS_OWN int data_may_pass(struct __sk_buff *skb, struct tg_passed *passed,
 	s->bytes = 0;
 	if (ends_data(g.tcp)) {
 		show_window(s);
+		s->answers = 0;
 		s->key.family = 0;
 	}
 	return 0;
