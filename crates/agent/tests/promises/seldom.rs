@@ -57,7 +57,8 @@ fn a_flow_that_no_access_link_could_carry_is_looked_at_now_and_then() {
         assert!((segments - 10..=segments).contains(&queues), "{queues}");
         assert!((acks..=acks + 1).contains(&windows), "{windows}");
         // Whoever has the place next is not shown with what this one has left there.
-        connection.download(&mut gate, now_us, 200_000, WINDOW);
+        let (now_us, _) = connection.download(&mut gate, now_us, 200_000, WINDOW);
+        fin(&gate, &mut connection, now_us);
         let (_, more) = gate.shown();
         assert!(more - windows <= acks, "{more} windows");
     }
