@@ -48,7 +48,8 @@ fn main() {
         format!("-idirafter/usr/{arch}-linux-gnu/include"),
     ];
     // The programs say of which line each instruction is: not in whose folder it lies.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let here = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+    let root = Path::new(&here).join("../..");
     let root = root.canonicalize().expect("the workspace's folder");
     let moved = format!("-ffile-prefix-map={}=tidegate", root.display());
     println!("cargo:rerun-if-changed=src/bpf");

@@ -18,9 +18,10 @@
 #include "group.h"
 #include "share.h"
 
+#define TG_DEVICE_EPOCHS 4u  /* choice: a device of which nothing comes for longer is counted anew */
 #define TG_DEVICE_UNIT 4096u /* arithmetic: parts of a device's weight: so many flows can divide it */
 
-/* A device's flows in one group, in this round trip and in the one before. */
+/* A device's flows in one group, in this epoch and in the one before of which something came. */
 struct tg_device_part {
 	tg_u32 name;   /* the group's; 0: none */
 	tg_u32 epoch;
@@ -43,7 +44,7 @@ struct tg_device {
 TG_INLINE void tg_device_turn(struct tg_device_part *p, const struct tg_group *g)
 {
 	tg_u32 epoch = g->tide.epoch;
-	int follows = p->name == g->name && p->epoch + 1 == epoch;
+	int follows = p->name == g->name && epoch - p->epoch <= TG_DEVICE_EPOCHS;
 
 	if (p->name == g->name && p->epoch == epoch)
 		return;

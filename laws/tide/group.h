@@ -443,7 +443,7 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_look *l, c
 		return;
 	if (m->queue_us <= empty_us && queue_us > m->queue_us + empty_us)
 		tg_group_lower_offset(s, (queue_us - m->queue_us) / TG_GROUP_OFFSET_PART);
-	else if (t->hungry >= TG_GROUP_MANY && bias_us > (tg_s32)tg_max(TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us))
+	else if (t->wanting >= TG_GROUP_MANY && bias_us > (tg_s32)tg_max(TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us))
 		tg_group_lower_offset(s, (tg_u32)bias_us / TG_GROUP_OFFSET_PART);
 }
 
@@ -456,7 +456,7 @@ TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 /* Whether the group's queue has not run empty for long: of many flows, not even when it was let sink. */
 TG_INLINE int tg_group_stands(const struct tg_group *g)
 {
-	if (g->tide.hungry < TG_GROUP_MANY)
+	if (g->tide.wanting < TG_GROUP_MANY)
 		return g->tide.backlogged > TG_GROUP_FULL;
 	return g->sunk != TG_GROUP_NEVER && g->tide.backlogged > g->sunk + TG_GROUP_FULL;
 }

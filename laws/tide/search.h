@@ -139,18 +139,18 @@ TG_INLINE void tg_group_agree(struct tg_group *g, tg_s32 by, tg_u32 now_us)
 }
 
 /* The score that proves that a flow shares the queue of `g`: less if many share it already, since their queue is likely
- * to be that of one more. */
+ * to be that of one more, and on a router, whose devices are behind one access link. */
 TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sharing *s,
 				const struct tg_group *g)
 {
 	const struct tg_group *own = &i->group[s->place % TG_GROUPS];
-	tg_u32 members = g->shared ? g->tide.hungry : 0;
+	tg_u32 members = g->shared ? g->tide.wanting : 0;
 
 	if (s->joined && own->shared)
-		members = tg_max(members, own->tide.hungry);
+		members = tg_max(members, own->tide.wanting);
 	if (g->crowd >= TG_GROUP_CROWD)
 		return TG_GROUP_CROWD_PROOF;
-	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
+	return i->unit || members >= TG_GROUP_MANY ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
 }
 
 /* Compares with what is shown in place `n`: `s->found` is that place if its queue is found to be the flow's as well. */
@@ -226,7 +226,7 @@ TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
 {
 	struct tg_tide *t = &g->tide;
 
-	if (t->backlogged == TG_TIDE_RAN_EMPTY || t->backlogged < TG_GROUP_STOOD || t->hungry < TG_GROUP_MANY) {
+	if (t->backlogged == TG_TIDE_RAN_EMPTY || t->backlogged < TG_GROUP_STOOD || t->wanting < TG_GROUP_MANY) {
 		g->sunk = TG_GROUP_NEVER;
 		return;
 	}
@@ -298,7 +298,7 @@ TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
 		if (a->now_us >= g->turn_us) {
 			g->flow = s->flow;
 			g->turn_us = a->now_us + g->tide.h_us;
-		} else if (g->tide.hungry < TG_GROUP_MANY ||
+		} else if (g->tide.wanting < TG_GROUP_MANY ||
 		    met_us - g->moments[(met_us >> TG_MOMENT_SHIFT) % TG_MOMENTS].us < 1u << TG_MOMENT_SHIFT)
 			return;
 	}

@@ -9,10 +9,21 @@
 #define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* the lag that the margin is for, at least: for a near flow beside far ones; swept */
 #define TG_TIDE_GROWTH 4u	  /* slow start's doubling, and as much again since the count is half a round trip old */
 #define TG_TIDE_HUNGRY_PART 4u	  /* part of an even share from which on a flow is hungry; swept */
+#define TG_TIDE_EPOCH_LAGS 8u	  /* choice: an epoch is so many mean lags at most, whatever a flow's lag */
 #define TG_TIDE_LEAST_SEGMENTS 5u /* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
 #define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: in less, half a segment is more than 1/32, an empty queue */
 
-/* Ends the round trip, queue included, over which hungry flows are counted. */
+/*
+ * Hungry flows are counted over an epoch: one round trip, queue included. Where shares are by device it is that of the
+ * hungry flow that is farthest away: what comes from there comes in a burst each round trip, and would be missing in
+ * most of the shorter ones. Then too little weight is counted, and each flow gets too much. (By flow that is rare and
+ * costs little, and longer epochs cost goodput beside short flows: docs/internals/law.md.)
+ */
+TG_INLINE tg_u32 tg_tide_epoch_us(const struct tg_tide *t)
+{
+	return tg_max(t->h_us, tg_min(t->longest_us, TG_TIDE_EPOCH_LAGS * t->h_us)) + t->queue_us;
+}
+
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 {
 	if (now_us < t->epoch_end_us)
@@ -30,7 +41,8 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->epoch++;
 	if (t->state != TG_TIDE_RECHECKING)
 		t->span++;
-	t->epoch_us = t->h_us + t->queue_us;
+	t->epoch_us = tg_tide_epoch_us(t);
+	t->longest_us = 0;
 	t->epoch_end_us = now_us + t->epoch_us;
 }
 
@@ -62,6 +74,8 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 		return;
 	s->hungry_epoch = t->epoch + 1;
 	t->hungry_now += weight;
+	if (s->part)
+		t->longest_us = tg_max(t->longest_us, s->h_us);
 	t->wanting_now += tg_max(s->weight, 1);
 	t->sated_now -= s->bytes;
 }
@@ -112,6 +126,13 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 	return tg_window_bytes(tg_max64(bytes, TG_TIDE_LEAST_SEGMENTS * t->mss));
 }
 
+/* The weight of the hungry flows. By device they differ so much that a few in an epoch of which little came would be
+ * taken for all. */
+TG_INLINE tg_u32 tg_tide_known_hungry(const struct tg_tide *t, const struct tg_share *s)
+{
+	return s->part ? tg_max(t->hungry, t->hungry_now) : t->hungry;
+}
+
 /* The flow's part of it: the hungry share by weight, the others may grow into one more such part. A
  * flow with a longer way needs more bytes for the same rate. */
 TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
@@ -119,7 +140,8 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 	tg_u32 window;
 	int hungry = s->hungry_epoch && s->hungry_epoch >= t->epoch;
 	tg_u32 weight = tg_tide_weight(s);
-	tg_u32 parts = hungry ? tg_max(t->hungry, weight) : t->hungry + weight;
+	tg_u32 known = tg_tide_known_hungry(t, s);
+	tg_u32 parts = hungry ? tg_max(known, weight) : known + weight;
 
 	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us,
 				hungry ? tg_tide_left(t) : t->m);
