@@ -278,10 +278,12 @@ fn devices_whose_round_trips_differ_have_a_quarter_each() {
     }
 }
 
-/// Sixteen downloads from 20 ms away have two segments each, the least window, which are more than a small quarter.
+/// Sixteen downloads from 20 or 40 ms away have two segments each, the least window, which are more than a small quarter.
 #[test]
 fn on_a_slow_link_least_windows_are_more_than_a_quarter() {
     for nth in [0, 2, 4, 6] {
         assert!(dealt(Differ::Both, "constant_mbps = 40", nth) >= 0.93);
     }
+    let [by_device, by_flow] = compare("down", "constant_mbps = 20", 40);
+    assert!(by_device.jain >= 0.85 && by_flow.jain < 0.5);
 }
