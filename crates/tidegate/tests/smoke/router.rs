@@ -17,8 +17,9 @@ const LONG_MS: f64 = 120.0;
 /// Windows of a connection that are lowered before a flowtable has it.
 const FIRST: u64 = 10;
 
-/// Packets of a download that pass netfilter before a flowtable has it, and when it ends.
-const HOOKED: u64 = 60;
+/// Of the thousands of a download's packets so many may pass netfilter, before a flowtable has it and when it ends: what is
+/// in the queue then is refused packet by packet.
+const HOOKED: u64 = 300;
 
 /// Of one download.
 #[derive(Debug)]
