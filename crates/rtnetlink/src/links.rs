@@ -4,12 +4,12 @@ use crate::ask;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressMessage, AddressScope};
-use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkMessage};
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkLayerType, LinkMessage};
 use std::collections::BTreeSet;
 use std::io;
 
 /// One of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Its name.
     pub name: String,
@@ -21,6 +21,10 @@ pub struct Link {
     pub is_bridge: bool,
     /// The bridge that it is a port of, by index.
     pub bridge: Option<u32>,
+    /// The interface that it is a VLAN of, by index.
+    pub lower: Option<u32>,
+    /// Whether its packets are PPP's.
+    pub is_ppp: bool,
     /// Whether something outside this machine may be behind it; behind a veth or TAP device is a guest.
     pub leads_out: bool,
     /// Whether all that it reaches is part of this machine: containers, virtual machines, their networks.
@@ -72,6 +76,18 @@ fn bridge(port: &LinkMessage) -> Option<u32> {
     })
 }
 
+/// The interface that it was made of. Those of another namespace have numbers of their own.
+fn lower(upper: &LinkMessage) -> Option<u32> {
+    let is_elsewhere = |a: &LinkAttribute| matches!(a, LinkAttribute::LinkNetNsId(_));
+    if upper.attributes.iter().any(is_elsewhere) {
+        return None;
+    }
+    upper.attributes.iter().find_map(|a| match a {
+        LinkAttribute::Link(index) => Some(*index),
+        _ => None,
+    })
+}
+
 fn describe(link: &LinkMessage) -> Option<Link> {
     let name = link.attributes.iter().find_map(|a| match a {
         LinkAttribute::IfName(name) => Some(name.clone()),
@@ -85,6 +101,12 @@ fn describe(link: &LinkMessage) -> Option<Link> {
         is_tunnel: kinds.iter().copied().any(is_tunnel),
         is_bridge: kinds.iter().any(|kind| matches!(kind, InfoKind::Bridge)),
         bridge: bridge(link),
+        lower: kinds
+            .iter()
+            .any(|kind| matches!(kind, InfoKind::Vlan))
+            .then(|| lower(link))
+            .flatten(),
+        is_ppp: link.header.link_layer_type == LinkLayerType::Ppp,
         leads_out: !kinds.iter().copied().any(is_machines),
         is_inner: kinds.iter().copied().any(is_inner),
     })

@@ -347,7 +347,7 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
             findings.extend(interfaces(&settings.interfaces, &found));
             findings.extend(bridges::findings(&found));
             findings.extend(tunnels::findings(&settings.interfaces, &found));
-            findings.extend(router::findings(&settings, &found.all));
+            findings.extend(router::findings(&settings, &found));
             let names = found.interfaces.into_iter().map(|i| i.name).collect();
             Some((settings, names))
         }

@@ -21,6 +21,7 @@ mod dry_run;
 mod exit;
 #[cfg(feature = "full")]
 mod generate;
+mod hidden;
 mod icmp;
 mod interfaces;
 #[cfg(feature = "full")]

@@ -2,6 +2,7 @@
 
 mod args;
 mod books;
+mod flowtables;
 mod follow;
 mod held;
 pub mod log;
@@ -26,6 +27,7 @@ use crate::top::units::bytes;
 use crate::udp::Windowless;
 use anyhow::{Context, Result};
 pub use args::{HoldsArg, OnlyArg, RunArgs};
+use flowtables::Flowtables;
 use follow::Follower;
 use log::{Log, LogFormat};
 use report::Report;
@@ -95,10 +97,16 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut next = Instant::now() + REPORT;
     let mut books = books::Hours::new(args.account, now_us());
     let mut sharing = Sharing::new(now_us());
+    let mut flowtables = Flowtables::new(now_us());
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
-        let quiet = [books.next_us(), trials::next_us(&shared), sharing.next_us()];
+        let quiet = [
+            books.next_us(),
+            trials::next_us(&shared),
+            sharing.next_us(),
+            Some(flowtables.next_us()),
+        ];
         let quiet = quiet.into_iter().flatten().min().map(instant);
         let until = [next_report, end, quiet].into_iter().flatten().min();
         wake.wait(until.map(|t| t.saturating_duration_since(Instant::now())));
@@ -112,6 +120,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             if sharing.is_news(now_us(), changed, || settings.shares_differ()) {
                 sharing::tell(settings.agent.by_device, log);
             }
+            flowtables.step(changed, &shared, log);
             held::tell(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);
@@ -193,6 +202,7 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
         let since_us = watched.about.since_us;
         watched.about = About {
             since_us,
+            hidden: watched.about.hidden.take(),
             ..about(
                 &operation.settings.agent,
                 &watched.agent,

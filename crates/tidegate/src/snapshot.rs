@@ -49,6 +49,9 @@ pub struct About {
     /// Whether shares are by device.
     #[serde(default)]
     pub by_device: bool,
+    /// What flowtables hide from it, in words, as far as it has looked.
+    #[serde(default)]
+    pub hidden: Option<String>,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.

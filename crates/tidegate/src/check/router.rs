@@ -3,7 +3,9 @@
 use super::{Finding, Status};
 use crate::config::Settings;
 use crate::devices::Forwarding;
-use tidegate_netfilter::{flowtables, tracked};
+use crate::hidden::{Hidden, in_hardware};
+use crate::interfaces::Found;
+use tidegate_netfilter::tracked;
 use tidegate_rtnetlink::{Link, default_routes};
 use tidegate_scenario::Fair;
 
@@ -12,11 +14,11 @@ use tidegate_scenario::Fair;
 struct Connections {
     all: usize,
     translated: usize,
-    offloaded: [usize; 2],
 }
 
 /// What forwards, and among whom the link would be divided.
-pub fn findings(settings: &Settings, links: &[Link]) -> Vec<Finding> {
+pub fn findings(settings: &Settings, found: &Found) -> Vec<Finding> {
+    let links = &found.all;
     let forwarding = Forwarding::find();
     let mut all = vec![shares(settings, forwarding)];
     match forwarding {
@@ -24,7 +26,7 @@ pub fn findings(settings: &Settings, links: &[Link]) -> Vec<Finding> {
         Forwarding::Containers => all.push(containers(links)),
         Forwarding::Others => all.push(router()),
     }
-    all.push(hidden());
+    all.push(hidden(found));
     all.extend(bridges(settings, links));
     all
 }
@@ -65,9 +67,7 @@ fn router() -> Finding {
     const NAME: &str = "router";
     let advice = "devices behind translated addresses are told apart by connection tracking: load nf_conntrack_netlink";
     match connections() {
-        Ok(Connections {
-            all, translated, ..
-        }) => {
+        Ok(Connections { all, translated }) => {
             let found = format!(
                 "this machine forwards; of {all} TCP connections that it tracks {translated} have translated addresses"
             );
@@ -88,41 +88,19 @@ fn connections() -> std::io::Result<Connections> {
         let moved = connection.original.source != connection.reply.destination
             || connection.original.destination != connection.reply.source;
         found.translated += usize::from(moved);
-        for (sum, is) in found.offloaded.iter_mut().zip(connection.offloaded) {
-            *sum += usize::from(is);
-        }
     })?;
     Ok(found)
 }
 
-/// What a flowtable forwards passes by the devices above the one that it takes packets from and gives them to; what the
-/// hardware forwards passes by all programs.
-fn hidden() -> Finding {
+fn hidden(found: &Found) -> Finding {
     const NAME: &str = "offload";
-    // Without flowtables in the kernel there are none.
-    let tables = flowtables().unwrap_or_default();
-    let [_, hardware] = connections().map_or([0; 2], |found| found.offloaded);
-    if tables.is_empty() && hardware == 0 {
+    let Some(hidden) = Hidden::find(&found.interfaces) else {
         return Finding::new(NAME, Status::Ok, "no flowtable forwards past the programs");
-    }
-    let names: Vec<_> = tables
-        .iter()
-        .map(|table| format!("{} ({})", table.name, table.devices.join(", ")))
-        .collect();
-    if hardware > 0 || tables.iter().any(|table| table.hardware) {
-        let found = format!(
-            "hardware forwards by flowtable {}: {hardware} connections are hidden now, and not steered",
-            names.join(", ")
-        );
-        return Finding::new(NAME, Status::Note, found)
-            .advise("switch hardware offload off (docs/router.md)");
-    }
-    let found = format!(
-        "flowtable {} forwards between the devices that it names: what goes through it is not seen on a bridge, VLAN or PPPoE device above them",
-        names.join(", ")
-    );
-    Finding::new(NAME, Status::Note, found)
-        .advise("let the agent run on the device towards the Internet that the flowtable names (docs/router.md)")
+    };
+    let now = in_hardware().filter(|_| hidden.hardware);
+    let now = now.map(|count| format!("; {count} connections are now"));
+    let found = hidden.message() + &now.unwrap_or_default();
+    Finding::new(NAME, Status::Note, found).advise(hidden.advice())
 }
 
 /// On a bridge's ports, and on a bridge that no default route leads to, data go the other way.

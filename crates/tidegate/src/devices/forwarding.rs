@@ -83,10 +83,9 @@ mod tests {
                 name: kind.into(),
                 index: 1,
                 is_tunnel: kind == "tunnel",
-                is_bridge: false,
-                bridge: None,
                 leads_out: true,
                 is_inner: kind == "veth",
+                ..Link::default()
             },
             has_address,
         }

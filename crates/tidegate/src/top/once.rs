@@ -19,6 +19,9 @@ pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
         let span = duration(model.account.elapsed_us / 1_000_000);
         text += &format!("last {span}, {way}\n");
     }
+    if let Some(hidden) = &model.about.hidden {
+        text += &format!("{hidden}\n");
+    }
     if let Some(crowded) = model.crowded() {
         text += &format!("{crowded}\n");
     }

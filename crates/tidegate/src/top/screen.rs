@@ -113,7 +113,8 @@ fn arrow(direction: Direction) -> &'static str {
     }
 }
 
-/// A line for each interface and direction, and below it one for each of its groups; then what was done of late.
+/// What is hidden; a line for each interface and direction, and below it one for each of its groups; then what was done of
+/// late.
 fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
     let lines = model.paths.iter().flat_map(|p| {
         let groups = p.groups.iter().map(|g| group(g, width));
@@ -123,7 +124,10 @@ fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
     let account = &model.account;
     let late = account.ways.iter();
     let late = late.filter_map(|way| of_late(way, account.elapsed_us, width));
-    lines.chain(late).collect()
+    // First, as what does not fit is cut off.
+    let hidden = model.about.hidden.iter();
+    let hidden = hidden.map(|text| Line::styled(text.clone(), Style::new().fg(Color::Yellow)));
+    hidden.chain(lines).chain(late).collect()
 }
 
 /// What packets have met for the last hour, or since the start.

@@ -53,10 +53,16 @@ impl Agent {
 
     /// The same, by a command that `more` completes.
     pub fn start_with(host: &Namespace, more: impl FnOnce(&mut Command) + Send) -> Self {
+        Self::start_where(host, |command| {
+            command.args(["--iface", Veth::INTERFACE]);
+            more(command);
+        })
+    }
+
+    /// The same where `more`, or else the default route, says.
+    pub fn start_where(host: &Namespace, more: impl FnOnce(&mut Command) + Send) -> Self {
         let mut command = tidegate();
-        command
-            .args(["run", "--iface", Veth::INTERFACE, "--json"])
-            .stdout(Stdio::piped());
+        command.args(["run", "--json"]).stdout(Stdio::piped());
         more(&mut command);
         let mut child = host.run(|| Ok(command.spawn()?)).unwrap();
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
@@ -104,6 +110,20 @@ impl Agent {
                 .filter(|c| c["direction"] == "down" && c["reason"] == reason);
             lowered.any(|c| c["packets"].as_u64() > Some(0))
         });
+    }
+
+    /// What it reports next; what it said before is past.
+    pub fn report(&self) -> Value {
+        while self.reports.try_recv().is_ok() {}
+        let report = self.reports.recv_timeout(super::TIMEOUT);
+        report.expect("a report")
+    }
+
+    /// How many windows of downloads it has lowered so far, by its report.
+    pub fn lowered(report: &Value) -> u64 {
+        let counts = report["counts"].as_array().expect("a list").iter();
+        let lowered = counts.filter(|c| c["direction"] == "down" && c["reason"] == "rewritten");
+        lowered.filter_map(|c| c["packets"].as_u64()).sum()
     }
 
     /// The programs that it holds, as its descriptors tell.

@@ -10,6 +10,7 @@ mod agent;
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod download;
 mod hold;
+mod router;
 #[path = "../../../agent/tests/support/tally.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod tally;

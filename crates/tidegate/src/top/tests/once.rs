@@ -21,6 +21,16 @@ fn said(first: PathView, second: PathView) -> String {
 }
 
 #[test]
+fn what_is_hidden_is_said() {
+    let mut look = snapshot(START_US, Vec::new());
+    look.agent.hidden = Some("all is hidden".into());
+    let mut model = Model::default();
+    model.update(look);
+    let text = table(&model, &[], None);
+    assert!(text.contains("\nall is hidden\n"), "{text}");
+}
+
+#[test]
 fn nothing_is_said_of_what_is_not_there() {
     let idle = said(path(&[]), path(&[]));
     assert!(idle.starts_with("wwan0 down: nothing passes\n"), "{idle}");

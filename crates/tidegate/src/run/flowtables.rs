@@ -1,0 +1,82 @@
+//! Says once where a flowtable hides what it forwards from the programs; `top` shows it as long as it is so.
+
+use crate::hidden::Hidden;
+use crate::run::log::Log;
+use crate::snapshot::{Shared, now_us};
+use serde_json::json;
+
+/// After a change of interfaces or routes the firewall is set up anew.
+const SETTLES_US: u64 = 10_000_000;
+
+/// The kernel tells nobody of other changes without waking them at each.
+const LOOKS_US: u64 = 600_000_000;
+
+/// When it looks, and whether it has said so.
+pub struct Flowtables {
+    due_us: u64,
+    said: bool,
+}
+
+impl Flowtables {
+    /// Looks at once.
+    pub fn new(now_us: u64) -> Self {
+        Self {
+            due_us: now_us,
+            said: false,
+        }
+    }
+
+    /// When it looks next, µs of `CLOCK_MONOTONIC`.
+    pub fn next_us(&self) -> u64 {
+        self.due_us
+    }
+
+    /// Looks if it is time. The machine may have changed.
+    pub fn step(&mut self, changed: bool, shared: &Shared, log: Log) {
+        if !self.is_time(changed, now_us()) {
+            return;
+        }
+        let look = shared.with(|watched| {
+            let hidden = Hidden::find(watched.agent.interfaces());
+            watched.about.hidden = hidden.as_ref().map(Hidden::message);
+            hidden
+        });
+        if let Some(Some(hidden)) = look
+            && !self.said
+        {
+            self.said = true;
+            let message = format!("{}; {}", hidden.message(), hidden.advice());
+            log.warn("hidden", &message, json!(hidden));
+        }
+    }
+
+    fn is_time(&mut self, changed: bool, now_us: u64) -> bool {
+        if changed {
+            self.due_us = self.due_us.min(now_us + SETTLES_US);
+        }
+        let is_time = self.due_us <= now_us;
+        if is_time {
+            self.due_us = now_us + LOOKS_US;
+        }
+        is_time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flowtables, LOOKS_US, SETTLES_US};
+
+    #[test]
+    fn it_looks_at_once_and_after_a_change_has_settled_and_now_and_then() {
+        let mut flowtables = Flowtables::new(0);
+        assert!(flowtables.is_time(false, 0));
+        assert!(!flowtables.is_time(false, 1));
+        assert!(!flowtables.is_time(true, 7));
+        // Changes that do not end put it off no further.
+        assert!(!flowtables.is_time(true, SETTLES_US));
+        assert_eq!(flowtables.next_us(), 7 + SETTLES_US);
+        assert!(flowtables.is_time(false, 7 + SETTLES_US));
+        assert_eq!(flowtables.next_us(), 7 + SETTLES_US + LOOKS_US);
+        assert!(flowtables.is_time(false, flowtables.next_us()));
+    }
+}
