@@ -77,8 +77,8 @@ struct tg_tide {
 	tg_u32 hungry_now;	/* and in this one, so far */
 	tg_u32 wanting;		/* of the same flows, by their own weights, whatever their devices' */
 	tg_u32 wanting_now;
-	tg_u32 longest_us;	/* the longest lag among those of this epoch, where shares are by device */
-	tg_s64 sated_rate;	/* of those that did not */
+	tg_u32 longest_us;	/* the longest lag among the hungry ones of this epoch, where shares are by device */
+	tg_s64 sated_rate;	/* of the flows that did not want more */
 	tg_u32 sated;		/* and their bytes, */
 	tg_u32 sated_us;	/* in so long an epoch */
 	tg_u32 sated_now;

@@ -257,10 +257,11 @@ fn dealt(differ: Differ, rate: &str, nth: usize) -> f64 {
 }
 
 const RATES: [&str; 2] = ["constant_mbps = 100", "constant_mbps = 60"];
+const SLOW: &str = "constant_mbps = 40";
 
 #[test]
 fn devices_whose_senders_differ_have_a_quarter_each() {
-    for rate in RATES {
+    for rate in [RATES[0], RATES[1], SLOW] {
         for nth in 0..3 {
             assert!(dealt(Differ::Senders, rate, nth) >= 0.95);
         }
@@ -280,9 +281,12 @@ fn devices_whose_round_trips_differ_have_a_quarter_each() {
 
 /// Sixteen downloads from 20 or 40 ms away have two segments each, the least window, which are more than a small quarter.
 #[test]
-fn on_a_slow_link_least_windows_are_more_than_a_quarter() {
-    for nth in [0, 2, 4, 6] {
-        assert!(dealt(Differ::Both, "constant_mbps = 40", nth) >= 0.93);
+fn on_a_slow_link_least_windows_cost_some_fairness() {
+    for nth in 0..9 {
+        assert!(dealt(Differ::Both, SLOW, nth) >= 0.93);
+    }
+    for nth in [0, 3, 6] {
+        assert!(dealt(Differ::RoundTrips, SLOW, nth) >= 0.93);
     }
     let [by_device, by_flow] = compare("down", "constant_mbps = 20", 40);
     assert!(by_device.jain >= 0.85 && by_flow.jain < 0.5);
