@@ -91,8 +91,8 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, tg_u64 now_us)
 		tg_tide_open(t, now_us);
 }
 
-/* In an outage no flow can be counted, so it lengthens the epoch, where shares are by device. It is one if much more
- * should have come. */
+/* In a gap in which much more should have come no flow can be counted, so it lengthens the epoch, where shares are by
+ * device: an outage, or all senders' silence. */
 TG_INLINE void tg_tide_extend_epoch(struct tg_tide *t, const struct tg_share *s, const struct tg_arrival *a,
 				    tg_u64 gap_us)
 {
