@@ -20,6 +20,8 @@ pub enum Kind {
     Clock,
     /// Links.
     Link,
+    /// The hosts' interfaces.
+    Interface,
     /// What waits at the client's edge, and what asks there.
     Edge,
     /// Ends of connections.
@@ -56,8 +58,9 @@ impl Target {
         match self.0 >> Self::KIND_SHIFT {
             0 => Kind::Clock,
             1 => Kind::Link,
-            2 => Kind::Edge,
-            3 => Kind::End,
+            2 => Kind::Interface,
+            3 => Kind::Edge,
+            4 => Kind::End,
             _ => Kind::Application,
         }
     }
@@ -106,7 +109,7 @@ struct Slot {
 pub struct EventQueue {
     heap: Vec<Entry>,
     /// By kind and index.
-    slots: [Vec<Slot>; 5],
+    slots: [Vec<Slot>; 6],
 }
 
 impl EventQueue {

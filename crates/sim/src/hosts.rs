@@ -3,7 +3,7 @@
 use crate::events::{Kind, Target};
 use crate::network::Network;
 use crate::own::{self, Own, Steering};
-use crate::packet::{ConnectionId, Packet, index};
+use crate::packet::{ConnectionId, Packet, index, side};
 use crate::random;
 use crate::route::RouteId;
 use crate::run::Unsupported;
@@ -302,11 +302,7 @@ impl Hosts {
 
     /// The connection and the end that are woken by that number.
     pub fn by_number(&self, number: usize) -> Option<(ConnectionId, Side)> {
-        let side = match number % 2 {
-            0 => Side::Client,
-            _ => Side::Server,
-        };
-        Some((self.pairs.get(number / 2)?.id, side))
+        Some((self.pairs.get(number / 2)?.id, side(number % 2)))
     }
 
     /// Removes a connection that is over.

@@ -50,6 +50,7 @@ mod behaviour;
 mod cake;
 mod events;
 mod hosts;
+mod interface;
 mod key;
 mod network;
 mod outcome;

@@ -2,7 +2,8 @@
 
 use crate::cake::{self, Cake};
 use crate::events::{EventQueue, Kind, Target};
-use crate::packet::{Body, Echo, Packet, Probe};
+use crate::interface::Interface;
+use crate::packet::{Body, Echo, Packet, Probe, index};
 use crate::random;
 use crate::route::{RouteId, Routes};
 use crate::windowless::{self, Released, Timer, Windowless};
@@ -34,6 +35,8 @@ pub struct Network {
     pub now: Instant,
     /// Who wants to be woken.
     pub events: EventQueue,
+    /// What packets come into the client and the server by.
+    interfaces: [Interface; 2],
     /// The queues in front of the client and the server, as the laws at their edges see them.
     pub paths: [Paths; 2],
     /// What the law at the client's edge cannot touch the window of.
@@ -75,6 +78,8 @@ impl Network {
             let seed = random::seed(seed, &hop.name);
             links.push(measured(config, hop.direction, seed));
         }
+        let rates = links.iter().map(|link| link.config.rate.mean_bps());
+        let fastest = rates.fold(0.0, f64::max);
         let mut routes = Routes::new(scenario);
         let cake = run.cake.map(|spec| {
             let shapers = [links.len(), links.len() + 1];
@@ -93,6 +98,7 @@ impl Network {
             now: Instant::ZERO,
             events,
             cake,
+            interfaces: [Interface::behind(fastest), Interface::behind(fastest)],
             paths: Default::default(),
             windowless: Windowless::new(scenario, run),
             links,
@@ -227,7 +233,7 @@ impl Network {
         }
     }
 
-    /// The next packet that has come out of that link and has reached a host.
+    /// The next packet that has come out of that link and into a host.
     pub fn arrival(&mut self, number: usize) -> Option<(Packet, Side)> {
         let target = Target::new(Kind::Link, number);
         while let Some(mut packet) = self.poll(number) {
@@ -235,12 +241,37 @@ impl Network {
             packet.hop += 1;
             match route.links.get(usize::from(packet.hop)) {
                 Some(&next) => self.push(packet, next),
-                None => return Some((packet, route.to)),
+                None => {
+                    let to = route.to;
+                    if let Some(packet) = self.enter(packet, to) {
+                        return Some((packet, to));
+                    }
+                }
             }
         }
         let next = self.links[number].link.next_event();
         self.events.set(target, next);
         None
+    }
+
+    /// A packet has reached that host; returns it if it comes in at once.
+    fn enter(&mut self, packet: Packet, side: Side) -> Option<Packet> {
+        let interface = &mut self.interfaces[index(side)];
+        let packet = interface.arrive(self.now, packet);
+        if let Some(at) = interface.next_event() {
+            let target = Target::new(Kind::Interface, index(side));
+            self.events.wake_by(target, at);
+        }
+        packet
+    }
+
+    /// The next packet that has come into that host after it had to wait for others.
+    pub fn entry(&mut self, side: Side) -> Option<Packet> {
+        let interface = &mut self.interfaces[index(side)];
+        let packet = interface.poll(self.now);
+        let target = Target::new(Kind::Interface, index(side));
+        self.events.set(target, interface.next_event());
+        packet
     }
 
     fn poll(&mut self, number: usize) -> Option<Packet> {

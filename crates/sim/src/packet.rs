@@ -200,3 +200,11 @@ pub const fn index(side: Side) -> usize {
         Side::Server => 1,
     }
 }
+
+/// The side of an [`index`].
+pub const fn side(index: usize) -> Side {
+    match index {
+        0 => Side::Client,
+        _ => Side::Server,
+    }
+}

@@ -4,7 +4,7 @@ use crate::applications::{self, Context, ScheduledApplication};
 use crate::events::{Kind, Target, clock};
 use crate::hosts::Hosts;
 use crate::network::Network;
-use crate::packet::{Body, ConnectionId, Datagram, Message, Packet, SproutMessage};
+use crate::packet::{Body, ConnectionId, Datagram, Message, Packet, SproutMessage, side};
 use crate::route::RouteId;
 use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
@@ -94,6 +94,12 @@ impl World {
             Kind::Clock => self.tick(target),
             Kind::Link => {
                 while let Some((packet, side)) = self.network.arrival(target.index()) {
+                    self.deliver(packet, side);
+                }
+            }
+            Kind::Interface => {
+                let side = side(target.index());
+                while let Some(packet) = self.network.entry(side) {
                     self.deliver(packet, side);
                 }
             }

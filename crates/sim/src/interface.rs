@@ -1,0 +1,72 @@
+//! The interface through which packets come into a host: one after the other, at its line rate.
+//!
+//! A link may let many packets go at one instant: a Mahimahi trace a millisecond's worth, a cell what fits into a slot.
+//! Into a host they come over a wire, and the application reads the first while the others come. Linux relies on that:
+//! it sizes the receive buffer by what was read in a round trip less what waits unread at its end
+//! (`tcp_rcv_space_adjust`). If a window's worth came in no time, all of it would wait, and the window would never grow.
+
+use crate::packet::Packet;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// Bits per second, unless a link is nearly as fast: an interface is not the bottleneck. Of 1, 2.5 and 10 Gbit/s the one
+/// with which `tidegate validate scenarios/bursts` agrees best.
+const LINE_RATE: f64 = 2.5e9;
+
+/// How many times as fast as the fastest link an interface is, at least.
+const HEADROOM: f64 = 2.0;
+
+/// A host's interface.
+#[derive(Debug)]
+pub struct Interface {
+    /// Nanoseconds that a byte takes.
+    byte_ns: f64,
+    /// When the packet that came last has come in whole.
+    free: Instant,
+    waiting: VecDeque<Packet>,
+}
+
+impl Interface {
+    /// Behind links of which the fastest carries `fastest` bit/s in the mean.
+    pub fn behind(fastest: f64) -> Self {
+        Self {
+            byte_ns: 8e9 / LINE_RATE.max(HEADROOM * fastest),
+            free: Instant::ZERO,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// A packet comes; returns it if it is in at once, because none is before it.
+    pub fn arrive(&mut self, now: Instant, packet: Packet) -> Option<Packet> {
+        if self.waiting.is_empty() && self.free <= now {
+            self.occupy(now, &packet);
+            return Some(packet);
+        }
+        self.waiting.push_back(packet);
+        None
+    }
+
+    /// The next packet that is in.
+    pub fn poll(&mut self, now: Instant) -> Option<Packet> {
+        if self.free > now {
+            return None;
+        }
+        let packet = self.waiting.pop_front()?;
+        self.occupy(now, &packet);
+        Some(packet)
+    }
+
+    /// When [`Self::poll`] has a packet.
+    pub fn next_event(&self) -> Option<Instant> {
+        (!self.waiting.is_empty()).then_some(self.free)
+    }
+
+    fn occupy(&mut self, now: Instant, packet: &Packet) {
+        let took = Duration::from_nanos((f64::from(packet.bytes) * self.byte_ns) as u64);
+        self.free = now + took;
+    }
+}
+
+#[cfg(test)]
+mod tests;

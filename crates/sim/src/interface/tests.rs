@@ -1,0 +1,75 @@
+use super::*;
+use crate::packet::{Body, Echo};
+use crate::route::RouteId;
+use tidegate_scenario::Direction;
+
+fn packet(number: u32, bytes: u16) -> Packet {
+    let echo = Echo {
+        workload: number,
+        sent: Instant::ZERO,
+    };
+    let route = RouteId::of(0, Direction::Down);
+    Packet {
+        bytes,
+        ..Packet::echo(echo, route)
+    }
+}
+
+fn number(packet: Packet) -> u32 {
+    match packet.body {
+        Body::Echo(echo) => echo.workload,
+        _ => unreachable!("only echoes were sent"),
+    }
+}
+
+/// Polls at each event; what came when, in nanoseconds.
+fn drain(interface: &mut Interface) -> Vec<(u64, u32)> {
+    let mut came = Vec::new();
+    while let Some(at) = interface.next_event() {
+        let packet = interface.poll(at).expect("it said so");
+        came.push((at.as_nanos(), number(packet)));
+    }
+    came
+}
+
+#[test]
+fn what_comes_alone_is_in_at_once() {
+    let mut interface = Interface::behind(20e6);
+    for n in 0..3 {
+        let at = Instant::from_nanos(u64::from(n) * 600_000);
+        assert_eq!(interface.arrive(at, packet(n, 1500)).map(number), Some(n));
+        assert_eq!(interface.next_event(), None);
+    }
+}
+
+#[test]
+fn what_comes_at_one_instant_is_in_one_after_the_other() {
+    let mut interface = Interface::behind(20e6);
+    let at = Instant::from_nanos(1000);
+    assert_eq!(interface.arrive(at, packet(0, 1500)).map(number), Some(0));
+    for n in 1..4 {
+        assert!(interface.arrive(at, packet(n, 750)).is_none());
+    }
+    // 1500 B take 4800 ns at 2.5 Gbit/s; an early look finds nothing.
+    assert!(interface.poll(Instant::from_nanos(5799)).is_none());
+    assert_eq!(drain(&mut interface), [(5800, 1), (8200, 2), (10_600, 3)]);
+}
+
+#[test]
+fn who_comes_while_others_wait_waits_behind_them() {
+    let mut interface = Interface::behind(20e6);
+    assert!(interface.arrive(Instant::ZERO, packet(0, 1500)).is_some());
+    assert!(interface.arrive(Instant::ZERO, packet(1, 1500)).is_none());
+    // It is free, but what waits has not been taken yet.
+    let at = Instant::from_nanos(4800);
+    assert!(interface.arrive(at, packet(2, 1500)).is_none());
+    assert_eq!(drain(&mut interface), [(4800, 1), (9600, 2)]);
+}
+
+#[test]
+fn an_interface_is_faster_than_its_links() {
+    let mut interface = Interface::behind(40e9);
+    assert!(interface.arrive(Instant::ZERO, packet(0, 1500)).is_some());
+    assert!(interface.arrive(Instant::ZERO, packet(1, 1500)).is_none());
+    assert_eq!(drain(&mut interface), [(150, 1)]);
+}
