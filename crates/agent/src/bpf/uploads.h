@@ -116,7 +116,8 @@ __noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 	if (!u || !h || !path)
 		return -1;
 	bpf_spin_lock(&path->lock);
-	raw = tg_upload_acknowledged(u, params_now(h->arrival.now_us), &path->interface, &h->ack, &h->arrival);
+	raw = tg_upload_acknowledged(u, params_now(h->segment.now_us), &path->interface, &h->ack, &h->segment,
+				     &h->arrival);
 	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;
@@ -136,7 +137,7 @@ static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connect
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!h)
 		return -1;
-	note_stamps(&h->arrival, p);
+	note_segment(&h->segment, p);
 	h->ack = ack;
 	weigh_by_device(p, c, &u->flow, TG_UP);
 	raw = learn_ack(u, h, p->key.ifindex);
