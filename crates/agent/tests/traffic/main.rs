@@ -8,6 +8,7 @@
 mod tally;
 
 mod attached;
+mod beside;
 mod big;
 mod downloads;
 mod features;
@@ -19,6 +20,7 @@ mod memory;
 mod operation;
 mod order;
 mod scales;
+mod slow;
 mod sockets;
 mod stalls;
 mod testbed;
