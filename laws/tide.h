@@ -79,13 +79,16 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 now_us = a->now_us;
 
+	int seen = t->least_us != TG_INFINITE_US;
+
 	if (now_us >= t->bucket_end_us) {
-		tg_tide_close(t, a, t->least_us != TG_INFINITE_US);
+		tg_tide_close(t, a, seen, tg_tide_was_empty(t, seen));
+		t->ran_empty = 0;
 		tg_tide_open(t, t->bucket_end_us);
 		TG_FORGET();
 	}
 	for (tg_u32 i = 1; i < TG_TIDE_CATCH_UP && now_us >= t->bucket_end_us; i++) {
-		tg_tide_close(t, a, 0);
+		tg_tide_close(t, a, 0, 0);
 		tg_tide_open(t, t->bucket_end_us);
 		TG_FORGET();
 	}

@@ -127,9 +127,15 @@ TG_INLINE int tg_tide_is_full(struct tg_tide *t, const struct tg_arrival *a)
 	return t->backlogged >= TG_TIDE_FLAT;
 }
 
-/* Closes the open bucket, at the arrival after it; `seen`: it has data. A bucket without data, between two bursts of the
- * link's scheduler, says nothing about the queue's level. */
-TG_INLINE void tg_tide_close(struct tg_tide *t, const struct tg_arrival *a, int seen)
+/* Whether the queue ran empty in the open bucket, `seen` to have data or not. */
+TG_INLINE int tg_tide_was_empty(const struct tg_tide *t, int seen)
+{
+	return t->ran_empty || (seen && t->least_us <= tg_tide_empty_us(t));
+}
+
+/* Closes the open bucket, at the arrival after it; `seen`: it has data; `empty`: the queue ran empty in it. A bucket
+ * without data, between two bursts of the link's scheduler, says nothing about the queue's level. */
+TG_INLINE void tg_tide_close(struct tg_tide *t, const struct tg_arrival *a, int seen, int empty)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
 
@@ -137,8 +143,7 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, const struct tg_arrival *a, int 
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
 	t->width_us[slot] = t->open_us;
-	t->backlogged = t->ran_empty || (seen && t->least_us <= tg_tide_empty_us(t)) ? 0 : t->backlogged + 1;
-	t->ran_empty = 0;
+	t->backlogged = empty ? 0 : t->backlogged + 1;
 	if (seen)
 		tg_tide_note_level(t);
 	t->current = 0;

@@ -126,14 +126,12 @@ TG_ON_ITS_OWN int arrives(struct __sk_buff *skb, struct tg_packet *p, int reason
 		return reason;
 	if (p->passed.packets)
 		add_passed(p);
-	if (p->rst || p->syn || !p->payload) {
-		if (p->syn && !p->rst)
-			note_answer(p);
-		else if (p->rst || p->fin)
-			note_end(TG_DOWN, p);
-		if (p->rst || !p->syn)
-			return p->rst ? TG_COUNT_RESET : TG_COUNT_NO_DATA;
-	}
+	if (p->rst || (p->fin && !p->payload && !p->syn))
+		return hear_end(TG_DOWN, p);
+	if (p->syn)
+		note_answer(p);
+	else if (!p->payload)
+		return TG_COUNT_NO_DATA;
 	reason = measure(skb, p);
 	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
@@ -151,17 +149,18 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 		know_scale(TG_DOWN, c, p, c->scale);
 	else
 		c->scale_state = TG_SCALE_OFFERED;
+	note_answered(p, c);
 	tg_flow_opens(flow_of(TG_DOWN, c), p->now_us, p->options.timestamps, p->options.tsval);
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* The acknowledgements that follow may pass without a look: forgets the window that was told. */
-static __always_inline void answer_seldom(const struct tg_packet *p, const struct tg_connection *c,
-					  struct tg_flow *f)
+/* The acknowledgements that follow may pass without a look: forgets the window that was told, and which data fit. */
+static __always_inline void answer_seldom(const struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
 {
 	if (!c->seldom)
 		return;
 	f->window.known = 0;
+	c->numbers.receives = 0;
 	let_answers_pass(p, f->sent_bytes);
 }
 
@@ -176,7 +175,7 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 	if (!p)
 		return TG_COUNT_MALFORMED;
 	if (reason >= 0) {
-		pass_unread(TG_DOWN, p);
+		leave_unread(TG_DOWN, p);
 		return reason;
 	}
 	if (p->rst) {
@@ -193,6 +192,7 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 	if (!c)
 		return reason;
 	f = flow_of(TG_DOWN, c);
+	note_answered(p, c);
 	reason = pass_unsteered(skb, TG_DOWN, p, c, &f->window);
 	if (reason >= 0) {
 		answer_seldom(p, c, f);
