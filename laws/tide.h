@@ -123,6 +123,7 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_share *s, cons
 		t->bucket_end_us += idle_us;
 	if (idle_us > tg_tide_empty_us(t))
 		tg_tide_note_empty(t);
+	TG_FORGET();
 	if (gap_us > t->h_us + t->queue_us)
 		t->ample_us += gap_us; /* of an outage nothing is learned */
 	t->arrived_us = a->now_us;
@@ -152,12 +153,16 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		tg_tide_begin_probe(t, a);
 	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
 		tg_tide_recheck_raised(t, s, a);
+	TG_FORGET();
 	if (t->state != TG_TIDE_PROBING)
 		return;
 	if (a->now_us >= t->watch_us && (a->fresh || !(a->rounds || a->echoed)))
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
-	if (a->now_us >= t->watch_end_us && tg_tide_may_judge(t, a))
-		tg_tide_end_probe(t, a);
+	TG_FORGET();
+	if (a->now_us < t->watch_end_us || !tg_tide_may_judge(t, a))
+		return;
+	TG_FORGET();
+	tg_tide_end_probe(t, a);
 }
 
 /* A measured data packet of the flow `s` arrives on the path `t`. Returns the flow's window. */
