@@ -12,6 +12,7 @@ mod beside;
 mod big;
 mod downloads;
 mod features;
+mod forged;
 mod gateway;
 mod hard;
 mod lifecycle;
