@@ -1,6 +1,6 @@
 //! A link that is slow one way, with room for a thousand packets before it, and what a sender over it sees.
 
-use crate::testbed::{on_testbed, start};
+use crate::testbed::{check_hosts, on_testbed, start, turn};
 use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 use std::io::{Read, Write};
@@ -12,13 +12,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Direction, Hook};
-use tidegate_lab::{Offload, Veth};
+use tidegate_lab::{EmulatedHosts, Offload, Veth};
 use tidegate_laws::Params;
+use tidegate_link::{Config, Rate};
 use tidegate_testing::skipped;
 
 /// Until the law knows the link, and how long is looked then.
 const SETTLES: Duration = Duration::from_secs(4);
 const LOOKS: Duration = Duration::from_secs(4);
+
+/// The round trip of a far link.
+pub const FAR: Duration = Duration::from_millis(40);
 
 /// Runs `act` in the client's namespace, with an agent that steers by `tide`, over a link that is slow in that direction.
 /// All runs on one CPU, so that all packets meet the same of what the programs keep for each. Not where the link cannot
@@ -50,6 +54,24 @@ pub fn on_slow_link(slow: Direction, rate: &str, act: impl FnOnce(&Veth, &Agent)
             other => skipped(format!("no slow link without tc and its tbf: {other:?}")),
         }
     });
+}
+
+/// The same over an emulated link of `bps` with a round trip of [`FAR`], both ways.
+pub fn on_far_link(bps: f64, act: impl FnOnce(&EmulatedHosts, &Agent) + Send) {
+    let Some(_turn) = turn() else { return };
+    let link = Config {
+        rate: Rate::constant(bps),
+        delay: (FAR / 2).into(),
+        ..Config::default()
+    };
+    let hosts = EmulatedHosts::new(link.clone(), link, 1).unwrap();
+    let in_client = || {
+        act(&hosts, &start(Params::default(), Hook::Tcx));
+        Ok(())
+    };
+    hosts.client().run(in_client).unwrap();
+    check_hosts([hosts.client(), hosts.server()]);
+    hosts.finish().unwrap();
 }
 
 fn stay_on_one_cpu() {
