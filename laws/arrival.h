@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Data that have reached their receiver: the fields of the packet that shows it, and the measurements; all that a law
- * may ask. A download's receiver sees the data themselves, an upload's sender the acknowledgement (`flow.h`,
- * `upload.h`); to a law it is the same.
+ * Data that have reached their receiver: what the packet says that shows it, and what was measured by it. A download's
+ * receiver sees the data themselves, an upload's sender the acknowledgement (`flow.h`, `upload.h`); to a law it is the
+ * same.
+ *
+ * Both are for one packet alone. Whoever reads the packet sets the whole segment; whoever measures it begins with a blank
+ * arrival (`tg_arrival_begin`), so that nothing is left of the packet before, wherever the caller keeps the two.
  */
 #ifndef TG_ARRIVAL_H
 #define TG_ARRIVAL_H
 
 #include "base.h"
 
-struct tg_arrival {
-	/* What the packet says, for those who measure it. */
-	tg_u64 now_us;	   /* when it came; once measured, of an upload: when the data left the uplink's queue */
-	tg_u32 tsval;	   /* the peer's timestamp, if `stamped` */
-	tg_u32 tsecr;	   /* ours that it echoes */
-	tg_u32 len;	   /* payload bytes; of an upload once it is measured */
-	tg_u32 end;	   /* sequence number behind the last of them; likewise */
-	tg_u32 mss;	   /* payload of a segment on the wire, 0 if not known; once measured, of the flow's segments */
-	tg_u8 stamped;	   /* whether it has timestamps */
-	tg_u8 uploading;   /* the way back carries uploads that we steer: tg_uploading */
-	tg_u32 back_us;	   /* and what the last of them waited in the uplink's queue: tg_uplink_us */
+/* What a packet says, and what is known when it comes. */
+struct tg_segment {
+	tg_u64 now_us;	 /* when it came */
+	tg_u32 tsval;	 /* the peer's timestamp, if `stamped` */
+	tg_u32 tsecr;	 /* ours that it echoes */
+	tg_u32 len;	 /* payload bytes; an upload's are told by a tg_ack instead, */
+	tg_u32 end;	 /* as is the sequence number behind the last of them */
+	tg_u32 mss;	 /* payload of a segment on the wire, 0 if not known */
+	tg_u32 back_us;	 /* what the last of our uploads' data waited in the uplink's queue: tg_uplink_us */
+	tg_u8 stamped;	 /* whether it has timestamps */
+	tg_u8 uploading; /* the way back carries uploads that we steer: tg_uploading */
+	tg_u8 unused[6];
+};
 
-	/* Measured. */
-	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */
-	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
-	tg_u8 upload;	   /* it is an upload's */
-	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
-	tg_u8 echoed;	   /* the delay is told by echoes of ours, which come now and then */
-	tg_u8 binds;	   /* with `echoed`: more waits here than the window lets out */
-	tg_u8 bound;	   /* the delay is only an upper bound: the sender need not have filled its window */
+/* What was measured by it: all that a law may ask. */
+struct tg_arrival {
+	tg_u64 now_us;	   /* when it came; of an upload: when the data left the uplink's queue */
+	tg_u32 tsval;	   /* the peer's timestamp, if `stamped` */
+	tg_u32 len;	   /* payload bytes; of an upload: that have arrived at the peer */
+	tg_u32 end;	   /* sequence number behind the last of them */
+	tg_u32 mss;	   /* payload of the flow's segments on the wire */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
@@ -42,6 +46,28 @@ struct tg_arrival {
 	tg_u32 fell_us;	   /* by how much this packet lowered the floor of the delay or RTTmin, whichever fell more; */
 	tg_u32 bared_us;   /* by how much that floor, */
 	tg_u32 nearer_us;  /* and RTTmin */
+	tg_u8 stamped;	   /* whether it has timestamps */
+	tg_u8 uploading;   /* the way back carries uploads that we steer */
+	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */
+	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
+	tg_u8 upload;	   /* it is an upload's */
+	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
+	tg_u8 echoed;	   /* the delay is told by echoes of ours, which come now and then */
+	tg_u8 binds;	   /* with `echoed`: more waits here than the window lets out */
+	tg_u8 bound;	   /* the delay is only an upper bound: the sender need not have filled its window */
+	tg_u8 unused[7];
 };
+
+/* Where measuring begins: nothing is known yet but what the segment says. */
+TG_INLINE void tg_arrival_begin(struct tg_arrival *a, const struct tg_segment *s)
+{
+	*a = (struct tg_arrival){ 0 };
+	a->now_us = s->now_us;
+	a->tsval = s->tsval;
+	a->len = s->len;
+	a->end = s->end;
+	a->stamped = s->stamped;
+	a->uploading = s->uploading;
+}
 
 #endif

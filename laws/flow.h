@@ -95,35 +95,35 @@ TG_INLINE int tg_flow_edge_sound(const struct tg_flow *f, tg_u64 now_us)
 }
 
 /* A sample without timestamps: the first is from the answer to our handshake, later ones from data beyond an edge. */
-TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_arrival *a)
+TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_segment *s)
 {
-	tg_u64 round_us = a->now_us - f->opened_us;
+	tg_u64 round_us = s->now_us - f->opened_us;
 
 	if (f->answered || !f->opened)
-		return tg_rtt_used(&f->rtt, a->end, (tg_u32)a->now_us);
+		return tg_rtt_used(&f->rtt, s->end, (tg_u32)s->now_us);
 	f->answered = 1;
 	tg_rtt_forget(&f->rtt);
 	return round_us && round_us < TG_INFINITE_US ? (tg_u32)round_us : 0;
 }
 
-TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, struct tg_arrival *a)
+TG_INLINE void tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, struct tg_arrival *a)
 {
-	tg_u32 now_us = (tg_u32)a->now_us;
-	tg_u32 sample_us = a->stamped ? tg_rtt_echoed(&f->rtt, a->tsecr, now_us)
-				      : tg_flow_edge_sample(f, a);
+	tg_u32 now_us = (tg_u32)s->now_us;
+	tg_u32 sample_us = s->stamped ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
+				      : tg_flow_edge_sample(f, s);
 
 	a->echo_us = sample_us;
 	if (!sample_us)
-		return 0;
-	if (a->stamped ? !tg_flow_sample_sound(f, a->now_us, sample_us)
-		       : !tg_flow_edge_sound(f, a->now_us))
+		return;
+	if (s->stamped ? !tg_flow_sample_sound(f, s->now_us, sample_us)
+		       : !tg_flow_edge_sound(f, s->now_us))
 		sample_us = 0;
 	f->unsampled = 0;
 	if (!sample_us)
-		return 0;
+		return;
 	f->rtt_us = sample_us;
 	f->samples++;
-	return sample_us;
+	a->sample_us = sample_us;
 }
 
 /* By how much the two clocks may have drifted apart since the last sample, at most. */
@@ -182,7 +182,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
  * two the delay is that of the last. The acknowledgement's wait behind our own uploads does not count as the data's
  * queue.
  */
-TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
+TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, struct tg_arrival *a)
 {
 	tg_u32 now_us = (tg_u32)a->now_us;
 	tg_u32 least_us = f->rtt_min_us;
@@ -191,33 +191,33 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_DELAY_UNKNOWN;
 	a->fresh = 1;
 	a->bound = !a->stamped;
-	a->nearer_us = 0;
-	a->fell_us = a->bared_us = f->delay.fell_us;
-	if (a->queue_us != TG_DELAY_UNKNOWN)
+	if (a->queue_us != TG_DELAY_UNKNOWN) {
+		a->fell_us = a->bared_us = f->delay.fell_us;
 		return;
+	}
 	a->fresh = round_us != 0;
-	a->fell_us = a->bared_us = 0;
 	if (f->delay.rounds)
 		a->queue_us = f->queue_us;
 	if (!round_us)
 		return;
 	if (least_us && round_us > least_us)
-		round_us = tg_max(least_us, round_us - tg_min(a->back_us, round_us));
+		round_us = tg_max(least_us, round_us - tg_min(s->back_us, round_us));
 	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
 	a->fell_us = a->bared_us = f->delay.fell_us;
 }
 
 /* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next: the
  * verifier would follow the law once for each path through the measuring. */
-TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
+TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, struct tg_arrival *a)
 {
-	if (a->mss)
-		f->mss = a->mss;
+	tg_arrival_begin(a, s);
+	if (s->mss)
+		f->mss = s->mss;
 	a->mss = f->mss;
 	TG_FORGET();
-	a->sample_us = tg_flow_sample(f, a);
+	tg_flow_sample(f, s, a);
 	TG_FORGET();
-	tg_flow_delay(f, a);
+	tg_flow_delay(f, s, a);
 	TG_FORGET();
 	if (a->sample_us)
 		tg_flow_anchor(f, a);
@@ -232,7 +232,6 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
 					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
 	a->tick_us = f->delay.rounds ? TG_MS_US : f->delay.tick_us;
-	a->upload = 0;
 	a->rounds = f->delay.rounds;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
@@ -404,11 +403,11 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 	}
 }
 
-/* A data segment arrives on `path`: it is measured, and the law learns from it. */
+/* A data segment arrives on `path`: it is measured, in `a`, and the law learns from it. */
 TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
-			       struct tg_arrival *a)
+			       const struct tg_segment *s, struct tg_arrival *a)
 {
-	tg_flow_measure(f, a);
+	tg_flow_measure(f, s, a);
 	TG_FORGET();
 	f->wanted = tg_flow_law(f, p, i, a);
 }

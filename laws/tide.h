@@ -75,15 +75,20 @@
 
 /* Closes the buckets that have ended by now; only the first of them can have data. It is closed before the loop,
  * since the verifier looks at each round of a loop. */
-TG_INLINE void tg_tide_catch_up(struct tg_tide *t, tg_u64 now_us)
+TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 {
+	tg_u64 now_us = a->now_us;
+
+	int seen = t->least_us != TG_INFINITE_US;
+
 	if (now_us >= t->bucket_end_us) {
-		tg_tide_close(t, t->least_us != TG_INFINITE_US);
+		tg_tide_close(t, a, seen, tg_tide_was_empty(t, seen));
+		t->ran_empty = 0;
 		tg_tide_open(t, t->bucket_end_us);
 		TG_FORGET();
 	}
 	for (tg_u32 i = 1; i < TG_TIDE_CATCH_UP && now_us >= t->bucket_end_us; i++) {
-		tg_tide_close(t, 0);
+		tg_tide_close(t, a, 0, 0);
 		tg_tide_open(t, t->bucket_end_us);
 		TG_FORGET();
 	}
@@ -117,12 +122,13 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_share *s, cons
 	else if (idle_us > t->h_us)
 		t->bucket_end_us += idle_us;
 	if (idle_us > tg_tide_empty_us(t))
-		t->backlogged = TG_TIDE_RAN_EMPTY;
+		tg_tide_note_empty(t);
+	TG_FORGET();
 	if (gap_us > t->h_us + t->queue_us)
 		t->ample_us += gap_us; /* of an outage nothing is learned */
 	t->arrived_us = a->now_us;
 	tg_tide_extend_epoch(t, s, a, gap_us);
-	tg_tide_catch_up(t, a->now_us);
+	tg_tide_catch_up(t, a);
 	tg_tide_turn_epoch(t, a->now_us);
 }
 
@@ -143,16 +149,20 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&
 	    tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
 		tg_tide_recheck_fallen(t, a);
-	else if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
-		tg_tide_begin_probe(t, a->now_us);
+	else if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a))
+		tg_tide_begin_probe(t, a);
 	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
 		tg_tide_recheck_raised(t, s, a);
+	TG_FORGET();
 	if (t->state != TG_TIDE_PROBING)
 		return;
 	if (a->now_us >= t->watch_us && (a->fresh || !(a->rounds || a->echoed)))
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
-	if (a->now_us >= t->watch_end_us)
-		tg_tide_end_probe(t, a);
+	TG_FORGET();
+	if (a->now_us < t->watch_end_us || !tg_tide_may_judge(t, a))
+		return;
+	TG_FORGET();
+	tg_tide_end_probe(t, a);
 }
 
 /* A measured data packet of the flow `s` arrives on the path `t`. Returns the flow's window. */
@@ -169,10 +179,6 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	if (a->fresh || !a->rounds)
 		t->least_us = tg_min(t->least_us, a->queue_us);
 	t->queue_us = a->queue_us;
-	t->bound = a->bound;
-	t->rounds = a->rounds;
-	t->echoed = a->echoed;
-	t->binds = a->binds;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();

@@ -155,25 +155,23 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
  * the delay is that of the last. The arrival's time is that at which what it acknowledges left the
  * queue of `path`, no earlier than the last.
  */
-TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
-				 const struct tg_ack *ack, struct tg_arrival *a)
+TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i, const struct tg_ack *ack,
+				 const struct tg_segment *s, struct tg_arrival *a)
 {
 	struct tg_flow *f = &u->flow;
 	const struct tg_tide *path = tg_group_record(i, &f->sharing, &f->own);
 
+	tg_arrival_begin(a, s);
 	a->len = tg_upload_delivered(u, ack);
 	a->end = ack->ack;
 	a->mss = f->mss;
 	a->uploading = 0;
 	a->sack = ack->sack;
 	a->upload = 1;
-	a->sample_us = a->stamped && a->len
-			       ? tg_rtt_echoed(&f->rtt, a->tsecr, (tg_u32)a->now_us)
-			       : 0;
+	if (s->stamped && a->len)
+		a->sample_us = tg_rtt_echoed(&f->rtt, s->tsecr, (tg_u32)s->now_us);
 	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;
-	a->fell_us = a->bared_us = a->nearer_us = 0;
-	a->lag_us = 0;
 	if (a->sample_us)
 		tg_upload_sample(u, path, a);
 	f->queue_us = a->queue_us;
@@ -239,13 +237,13 @@ TG_INLINE tg_u16 tg_upload_passed(struct tg_upload *u, const struct tg_ack *ack,
 	return tg_flow_steer(&u->flow, ack);
 }
 
-/* An acknowledgement arrives: it is measured, and the law learns from it. `ack->scale` is the peer's.
+/* An acknowledgement arrives: it is measured, in `a`, and the law learns from it. `ack->scale` is the peer's.
  * Returns the window field that our stack is to read. */
 TG_INLINE tg_u16 tg_upload_acknowledged(struct tg_upload *u, const struct tg_params *p,
 					struct tg_interface *i, const struct tg_ack *ack,
-					struct tg_arrival *a)
+					const struct tg_segment *s, struct tg_arrival *a)
 {
-	tg_upload_measure(u, i, ack, a);
+	tg_upload_measure(u, i, ack, s, a);
 	TG_FORGET();
 	u->flow.wanted = tg_upload_law(u, p, i, a);
 	TG_FORGET();

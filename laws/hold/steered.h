@@ -81,10 +81,10 @@ TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, t
 /* What an arrival says: data have no delay of their own, an echo has no data. */
 TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 len, int fresh)
 {
+	struct tg_segment data = { .now_us = now_us, .len = len };
 	struct tg_arrival *a = &s->arrival;
 
-	a->now_us = now_us;
-	a->len = len;
+	tg_arrival_begin(a, &data);
 	a->mss = s->mss;
 	a->fresh = (tg_u8)fresh;
 	a->sample_us = fresh ? s->echo.rtt_us : 0;
@@ -95,7 +95,6 @@ TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 le
 	a->tick_us = 1;
 	a->lag_us = fresh ? s->echo.floor_us : 0;
 	a->fell_us = a->bared_us = a->nearer_us = fresh ? s->echo.fell_us : 0;
-	a->beside_us = 0;
 }
 
 /* Remembers the largest window of late. */

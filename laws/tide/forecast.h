@@ -112,13 +112,13 @@ TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 
 /* Where delays are only bounded, a window that is not filled looks like a queue. As long as the rate has grown by a
  * quarter within a lag and a half the link is not full, whatever they say. */
-TG_INLINE int tg_tide_is_full(struct tg_tide *t)
+TG_INLINE int tg_tide_is_full(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_s64 x = tg_tide_rate(t);
 
 	if (t->bucket_end_us < t->yield_us)
 		return 0;
-	if (!t->bound)
+	if (!a->bound)
 		return t->backlogged >= TG_TIDE_BUCKETS;
 	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_part(t->peak, TG_TIDE_FLAT_SHIFT)) {
 		t->peak = x;
@@ -127,9 +127,15 @@ TG_INLINE int tg_tide_is_full(struct tg_tide *t)
 	return t->backlogged >= TG_TIDE_FLAT;
 }
 
-/* Closes the open bucket; `seen`: it has data. A bucket without data, between two bursts of the link's
- * scheduler, says nothing about the queue's level. */
-TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
+/* Whether the queue ran empty in the open bucket, `seen` to have data or not. */
+TG_INLINE int tg_tide_was_empty(const struct tg_tide *t, int seen)
+{
+	return t->ran_empty || (seen && t->least_us <= tg_tide_empty_us(t));
+}
+
+/* Closes the open bucket, at the arrival after it; `seen`: it has data; `empty`: the queue ran empty in it. A bucket
+ * without data, between two bursts of the link's scheduler, says nothing about the queue's level. */
+TG_INLINE void tg_tide_close(struct tg_tide *t, const struct tg_arrival *a, int seen, int empty)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
 
@@ -137,7 +143,7 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
 	t->width_us[slot] = t->open_us;
-	t->backlogged = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->backlogged + 1;
+	t->backlogged = empty ? 0 : t->backlogged + 1;
 	if (seen)
 		tg_tide_note_level(t);
 	t->current = 0;
@@ -145,7 +151,7 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 	if (t->state != TG_TIDE_STARTING) {
 		tg_tide_learn(t, tg_tide_rate(t), !t->backlogged);
 		t->forecast[slot] = t->m;
-	} else if (tg_tide_is_full(t) && t->standing_buckets >= TG_TIDE_STARTED) {
+	} else if (tg_tide_is_full(t, a) && t->standing_buckets >= TG_TIDE_STARTED) {
 		tg_tide_run(t, tg_tide_rate(t));
 	}
 	t->next++;
@@ -156,6 +162,7 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 	t->state = TG_TIDE_STARTING;
 	t->standing_buckets = 0;
 	t->backlogged = 0;
+	t->ran_empty = 0;
 	t->steady = 0;
 	t->current = 0;
 	t->sum = 0;

@@ -30,7 +30,6 @@
 #define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
 #define TG_GROUP_STOOD 96u		     /* buckets without an empty queue until a group's queue is let sink; swept, */
 #define TG_GROUP_FULL 128u		     /* and after that, before a member's offset is doubted; swept */
-#define TG_GROUP_NEVER 0xffffffffu   /* it was not let sink since it last ran empty */
 #define TG_GROUP_SEGMENTS 2u	     /* of each hungry member: only with more may the queue run empty; swept */
 #define TG_GROUP_LEFT 8u	     /* choice: so many departures make it harder to come back, each twice as hard */
 #define TG_GROUP_OFFSET_PART 4u	     /* part by which an offset that is too large is lowered, each packet; swept */
@@ -65,8 +64,8 @@ struct tg_group {
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
 	struct tg_dip dip;
-	tg_u32 sunk;	 /* buckets that the queue had stood when it was last let sink; TG_GROUP_NEVER: not since it ran empty */
-	tg_u32 unused;
+	tg_u32 sank;	 /* whether the queue was let sink since it last ran empty, */
+	tg_u32 sunk;	 /* and the buckets that it had stood by then */
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
 	struct tg_tide tide;
@@ -313,7 +312,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->invited = 0;
 		g->crowd = 0;
 		g->dip = (struct tg_dip){ 0 };
-		g->sunk = TG_GROUP_NEVER;
+		g->sank = 0;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -458,7 +457,7 @@ TG_INLINE int tg_group_stands(const struct tg_group *g)
 {
 	if (g->tide.wanting < TG_GROUP_MANY)
 		return g->tide.backlogged > TG_GROUP_FULL;
-	return g->sunk != TG_GROUP_NEVER && g->tide.backlogged > g->sunk + TG_GROUP_FULL;
+	return g->sank && g->tide.backlogged > g->sunk + TG_GROUP_FULL;
 }
 
 /* The flow's own delay shows no queue, and its group's queue has not run empty for long: then the delay that others see

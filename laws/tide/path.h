@@ -16,7 +16,6 @@
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
 #define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
 #define TG_TIDE_SEGMENT_PART 2u		   /* choice: a segment is taken to need this part of a lag at most */
-#define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* of `backlogged`: it ran empty in the open bucket, whose end makes it 0 */
 #define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* more for a level while the lag is longer: a trial on Starlink's changing paths; swept */
 #define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many waiting bytes a lost one is worth; swept */
 
@@ -66,7 +65,8 @@ struct tg_tide {
 	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
 	tg_u32 queue_us;	/* forward queueing delay of the last packet */
 	tg_u32 standing_buckets; /* with data, in a row, that ended with a standing queue */
-	tg_u32 backlogged;	/* buckets in a row in which the queue did not run empty, or TG_TIDE_RAN_EMPTY */
+	tg_u32 backlogged;	/* buckets in a row in which the queue did not run empty, up to now */
+	tg_u32 ran_empty;	/* whether it ran empty in the open one, which then is none of them */
 	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
 	tg_u32 steady;		/* for how many buckets with data */
 	tg_u32 next;		/* slot of the open bucket */
@@ -98,10 +98,7 @@ struct tg_tide {
 	tg_u32 mss;
 	tg_u32 segment_us;	/* how long the forecast takes over a segment */
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
-	tg_u32 bound;		/* the last packet's delay is only an upper bound, */
-	tg_u32 rounds;		/* is told by round trips, which include the way back's queue, */
-	tg_u32 echoed;		/* or by echoes, which come now and then and include the other direction's queue; */
-	tg_u32 binds;		/* with `echoed`: more waits here than the window lets out */
+	tg_u32 probe_echoed;	/* the probe was begun by the rules for delays that echoes tell */
 	struct tg_least base_us; /* of H */
 };
 
@@ -150,6 +147,13 @@ TG_INLINE void tg_tide_set_mss(struct tg_tide *t, tg_u32 mss)
 		return;
 	t->mss = mss;
 	tg_tide_time_segment(t);
+}
+
+/* The queue ran empty, in the open bucket. */
+TG_INLINE void tg_tide_note_empty(struct tg_tide *t)
+{
+	t->backlogged = 0;
+	t->ran_empty = 1;
 }
 
 /* How long one segment is being sent. */

@@ -41,14 +41,15 @@ TG_INLINE void tg_tide_compare_lag(struct tg_tide *t, struct tg_share *s,
  * since the queue was last seen empty, or that is very long ago. Not in an outage, whose few
  * packets all look alike.
  */
-TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
+TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, const struct tg_arrival *a)
 {
+	tg_u64 now_us = a->now_us;
 	tg_u64 since_us = now_us - tg_max64(t->probed_us, t->touched_us);
 	tg_s64 sunk = t->touched_m - tg_tide_part(t->touched_m, TG_TIDE_SUNK_SHIFT);
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
-	    (!t->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
-	    now_us - t->probed_us < t->patience_us || (t->echoed && since_us < TG_TIDE_ECHOED_SETTLES_US) ||
+	    (!a->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
+	    now_us - t->probed_us < t->patience_us || (a->echoed && since_us < TG_TIDE_ECHOED_SETTLES_US) ||
 	    tg_tide_rate(t) < t->m - tg_tide_part(t->m, TG_TIDE_FED_SHIFT))
 		return 0;
 	return t->longer || t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
@@ -61,12 +62,13 @@ TG_INLINE tg_s64 tg_tide_least(tg_s64 a, tg_s64 b)
 
 /* Makes room for what came when the queue last ran empty: m of that time less a quarter, since m was above the rate
  * then, and the link must not be overrun. At least a quarter more than now, at most half. */
-TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
+TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u32 round_us = t->h_us + t->level_us;
 	tg_s64 x = tg_tide_rate(t);
 
 	t->state = TG_TIDE_PROBING;
+	t->probe_echoed = a->echoed;
 	t->probes++;
 	t->before = x;
 	t->before_us = t->level_us;
@@ -76,12 +78,12 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 	if (t->aim < x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT))
 		t->aim = x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT);
 	/* On top of the margin: otherwise a queue of ours would hardly grow by more than the tolerance for echoes. */
-	if (t->echoed)
+	if (a->echoed)
 		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_part(x, TG_TIDE_ROOM_SHIFT),
 				       x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT));
 	t->probe_window =
 		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
-	t->watch_us = now_us + round_us;
+	t->watch_us = a->now_us + round_us;
 	t->watch_end_us = t->watch_us + t->h_us;
 	t->watched_us = TG_INFINITE_US;
 	t->watches = 1;
@@ -92,28 +94,35 @@ TG_INLINE int tg_tide_probe_still(const struct tg_tide *t)
 {
 	tg_u32 slack_us = tg_tide_still_us(t);
 
-	if (t->echoed)
+	if (t->probe_echoed)
 		slack_us = tg_max(slack_us, (t->h_us + t->before_us) / TG_TIDE_ECHOED_MOVES);
 	return t->watched_us <= t->before_us + slack_us &&
 	       t->before_us <= t->watched_us + slack_us;
 }
 
+/* Only a flow whose delay echoes tell knows how a probe by their rules has ended; after so many lags without one, nobody
+ * does. */
+TG_INLINE int tg_tide_may_judge(const struct tg_tide *t, const struct tg_arrival *a)
+{
+	return !t->probe_echoed || a->echoed || a->now_us >= t->watch_end_us + (tg_u64)TG_TIDE_WATCHES * t->h_us;
+}
+
 /* Whether most of the additional room was used. Between two echoes the bytes that pass are an estimate: there it is
  * enough that the room is full, and more waits. */
-TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
+TG_INLINE int tg_tide_probe_used(const struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_s64 more = t->aim - t->before;
 
-	if (t->echoed)
-		return t->binds != 0;
+	if (t->probe_echoed)
+		return a->binds != 0;
 	return tg_tide_rate(t) >= t->aim - tg_tide_part(more, TG_TIDE_USED_SHIFT);
 }
 
 /* A sender that paces itself tries more only every eighth round trip (BBR): if the lag has become longer, the room is
  * kept open for that long. */
-TG_INLINE int tg_tide_probe_unanswered(const struct tg_tide *t)
+TG_INLINE int tg_tide_probe_unanswered(const struct tg_tide *t, const struct tg_arrival *a)
 {
-	return t->longer && !tg_tide_probe_used(t) && t->watches < TG_TIDE_WATCHES;
+	return t->longer && !tg_tide_probe_used(t, a) && t->watches < TG_TIDE_WATCHES;
 }
 
 TG_INLINE void tg_tide_watch_on(struct tg_tide *t, tg_u64 now_us)
@@ -160,7 +169,7 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
  * and if echoes tell the delay, which may be that of a queue on the way back. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
-	if (t->echoed)
+	if (t->probe_echoed)
 		return TG_TIDE_ECHOED_PATIENCE_US;
 	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
 }
@@ -178,13 +187,13 @@ TG_INLINE void tg_tide_end_probe(struct tg_tide *t, const struct tg_arrival *a)
 	tg_u64 now_us = a->now_us;
 	int still = tg_tide_probe_still(t);
 
-	if (still && tg_tide_probe_unanswered(t)) {
+	if (still && tg_tide_probe_unanswered(t, a)) {
 		tg_tide_watch_on(t, now_us);
 		return;
 	}
 	t->state = TG_TIDE_RUNNING;
 	t->probed_us = now_us;
-	if (still && tg_tide_probe_used(t) && !tg_tide_queue_is_others(t, a))
+	if (still && tg_tide_probe_used(t, a) && !tg_tide_queue_is_others(t, a))
 		tg_tide_raise_floors(t, now_us);
 	else
 		t->patience_us = tg_min(tg_max(2 * t->patience_us, TG_TIDE_PATIENCE * t->h_us),

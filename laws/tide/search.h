@@ -226,13 +226,14 @@ TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
 {
 	struct tg_tide *t = &g->tide;
 
-	if (t->backlogged == TG_TIDE_RAN_EMPTY || t->backlogged < TG_GROUP_STOOD || t->wanting < TG_GROUP_MANY) {
-		g->sunk = TG_GROUP_NEVER;
+	if (t->backlogged < TG_GROUP_STOOD || t->wanting < TG_GROUP_MANY) {
+		g->sank = 0;
 		return;
 	}
 	if (t->state != TG_TIDE_RUNNING || a->now_us < g->dip.at_us || t->level_us <= tg_tide_fall_us(t) ||
 	    !tg_group_may_empty(t))
 		return;
+	g->sank = 1;
 	g->sunk = t->backlogged;
 	TG_FORGET();
 	tg_group_dip(&g->dip, t, a);

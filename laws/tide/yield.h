@@ -16,7 +16,7 @@
 
 TG_INLINE void tg_tide_yield(struct tg_tide *t, const struct tg_arrival *a)
 {
-	if (!t->rounds || t->state == TG_TIDE_STARTING || a->queue_us <= tg_tide_empty_us(t) ||
+	if (!a->rounds || t->state == TG_TIDE_STARTING || a->queue_us <= tg_tide_empty_us(t) ||
 	    TG_TIDE_YIELD_PART * t->m >= t->touched_m) {
 		t->ample_us = a->now_us;
 		return;

@@ -8,10 +8,10 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramInput, ProgramMut};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
 use support::{bytes, record};
-use tidegate_agent::step::types::{tg_step, tg_upload_step};
+use tidegate_agent::step::types::{tg_arrival, tg_step, tg_upload_step};
 use tidegate_agent::step::{StepSkel, StepSkelBuilder};
 use tidegate_laws::{Law, Params, sys};
 use tidegate_testing::is_root;
@@ -19,7 +19,7 @@ use tidegate_testing::is_root;
 /// A data segment that arrives, and the acknowledgement that leaves then.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    arrives: sys::tg_arrival,
+    arrives: sys::tg_segment,
     leaves: sys::tg_ack,
     leaves_us: u64,
     tsval: u32,
@@ -105,7 +105,7 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool, at: Queue) -> Ve
         let leaves_us = now_us + s.ack_after_us.min(s.gap_us);
         left.push((leaves_us, ms(now_us)));
         Step {
-            arrives: sys::tg_arrival {
+            arrives: sys::tg_segment {
                 now_us,
                 end: from.wrapping_add(s.len),
                 len: s.len,
@@ -157,7 +157,7 @@ fn hostile() -> impl Strategy<Value = Vec<Step>> {
         small(),
     );
     let step = (arrives, leaves).prop_map(|(a, l)| Step {
-        arrives: sys::tg_arrival {
+        arrives: sys::tg_segment {
             now_us: a.0,
             end: a.1,
             len: a.2,
@@ -207,6 +207,7 @@ fn params() -> impl Strategy<Value = sys::tg_params> {
 struct Host {
     flow: sys::tg_flow,
     path: sys::tg_interface,
+    measured: sys::tg_arrival,
 }
 
 impl Host {
@@ -217,19 +218,26 @@ impl Host {
         Self {
             flow,
             path: sys::tg_interface::default(),
+            measured: sys::tg_arrival::default(),
         }
     }
 
     fn step(&mut self, params: &sys::tg_params, s: &Step) -> u16 {
         let (flow, path) = (&mut self.flow, &mut self.path);
-        let mut arrives = s.arrives;
+        self.measured = left_behind(0x5a);
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            sys::tg_flow_arrives(flow, params, path, &mut arrives);
-            let timestamps = arrives.stamped.into();
+            sys::tg_flow_arrives(flow, params, path, &s.arrives, &mut self.measured);
+            let timestamps = s.arrives.stamped.into();
             sys::tg_flow_leaves(flow, &s.leaves, s.leaves_us, timestamps, s.tsval)
         }
     }
+}
+
+/// What a packet before has left where the next is measured: anything. What is measured must not depend on it, so the
+/// kernel's is never that of the host.
+fn left_behind(byte: u8) -> sys::tg_arrival {
+    record(&[byte; size_of::<sys::tg_arrival>()])
 }
 
 /// The laws in the kernel; the state lies in a map.
@@ -237,6 +245,7 @@ struct Kernel<'obj> {
     skeleton: StepSkel<'obj>,
     state: tg_step,
     upload: tg_upload_step,
+    steps: Cell<u8>,
 }
 
 impl<'obj> Kernel<'obj> {
@@ -247,7 +256,14 @@ impl<'obj> Kernel<'obj> {
             skeleton,
             state: tg_step::default(),
             upload: tg_upload_step::default(),
+            steps: Cell::new(0),
         }
+    }
+
+    /// For each step other bytes.
+    fn left_behind(&self) -> tg_arrival {
+        self.steps.set(self.steps.get().wrapping_add(1));
+        record(bytes(&left_behind(self.steps.get())))
     }
 
     fn begin(&mut self, host: &Host) {
@@ -259,6 +275,7 @@ impl<'obj> Kernel<'obj> {
     fn step(&mut self, params: &sys::tg_params, s: &Step) -> u32 {
         self.state.params = record(bytes(params));
         self.state.arrives = record(bytes(&s.arrives));
+        self.state.measured = self.left_behind();
         self.state.leaves = record(bytes(&s.leaves));
         self.state.leaves_us = s.leaves_us;
         self.state.tsval = s.tsval;
@@ -277,6 +294,7 @@ impl<'obj> Kernel<'obj> {
         self.upload.params = record(bytes(params));
         self.upload.ack = record(bytes(&s.ack));
         self.upload.arrives = record(bytes(&s.arrives));
+        self.upload.measured = self.left_behind();
         self.upload.leaves_us = s.leaves_us;
         self.upload.mss = s.mss;
         self.upload.tsval = s.tsval;
@@ -301,6 +319,7 @@ fn run<T: Copy>(program: &ProgramMut, map: &MapMut, state: &T) -> T {
 struct UploadHost {
     upload: sys::tg_upload,
     path: sys::tg_interface,
+    measured: sys::tg_arrival,
 }
 
 impl UploadHost {
@@ -311,15 +330,17 @@ impl UploadHost {
         Self {
             upload,
             path: sys::tg_interface::default(),
+            measured: sys::tg_arrival::default(),
         }
     }
 
     fn step(&mut self, params: &sys::tg_params, s: &UploadStep) -> u16 {
         let (upload, path) = (&mut self.upload, &mut self.path);
-        let mut arrives = s.arrives;
+        self.measured = left_behind(0x5a);
+        let (ack, segment, measured) = (&s.ack, &s.arrives, &mut self.measured);
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            let raw = sys::tg_upload_acknowledged(upload, params, path, &s.ack, &mut arrives);
+            let raw = sys::tg_upload_acknowledged(upload, params, path, ack, segment, measured);
             sys::tg_upload_sent(upload, s.mss, s.tsval, s.leaves_us);
             raw
         }
@@ -330,7 +351,7 @@ impl UploadHost {
 #[derive(Clone, Copy, Debug)]
 struct UploadStep {
     ack: sys::tg_ack,
-    arrives: sys::tg_arrival,
+    arrives: sys::tg_segment,
     leaves_us: u64,
     mss: u32,
     tsval: u32,
@@ -367,6 +388,11 @@ fn compare_upload(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) 
             bytes(&host.path),
             "path after step {i}"
         );
+        assert_eq!(
+            bytes(&kernel.upload.measured),
+            bytes(&host.measured),
+            "what was measured at step {i}"
+        );
         lowered += usize::from(ours < step.ack.raw);
     }
     lowered
@@ -390,6 +416,11 @@ fn compare(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) -> usiz
             bytes(&kernel.state.path),
             bytes(&host.path),
             "path after step {i}"
+        );
+        assert_eq!(
+            bytes(&kernel.state.measured),
+            bytes(&host.measured),
+            "what was measured at step {i}"
         );
         lowered += usize::from(ours < step.leaves.raw);
     }
@@ -479,7 +510,7 @@ fn company(flows: u64, spacing_us: u64, period_us: u64) -> Vec<Vec<Step>> {
         let queue_us = if flow % 3 == 2 { 0 } else { queue_us(now_us) };
         let end = (i as u32 + 1) * 1448;
         Step {
-            arrives: sys::tg_arrival {
+            arrives: sys::tg_segment {
                 now_us,
                 end,
                 len: 1448,

@@ -1,6 +1,6 @@
 //! A flow and its path, safely.
 
-use crate::{Device, Law, sys};
+use crate::{Device, Law, measured, sys};
 
 /// Parameters of the laws.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +127,7 @@ impl Flow {
     /// A data segment arrives on `path`: measure it and let the law learn from it.
     pub fn arrives(&mut self, path: &mut Path, params: &Params, segment: &Segment) {
         let (tsval, tsecr) = segment.timestamps.unwrap_or_default();
-        let mut arrival = sys::tg_arrival {
+        let segment = sys::tg_segment {
             now_us: segment.now_us,
             tsval,
             tsecr,
@@ -142,7 +142,9 @@ impl Flow {
         let law = params.to_sys();
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
-        unsafe { sys::tg_flow_arrives(&mut self.0, &law, &mut path.0, &mut arrival) }
+        measured::with(|arrival| unsafe {
+            sys::tg_flow_arrives(&mut self.0, &law, &mut path.0, &segment, arrival);
+        });
     }
 
     /// Our SYN or SYN-ACK leaves at `now_us`, with `tsval` if it offers timestamps: the first round

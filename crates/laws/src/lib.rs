@@ -59,6 +59,7 @@ pub mod drwa;
 mod flow;
 mod hold;
 mod hold_upload;
+mod measured;
 pub mod sys;
 #[cfg(feature = "tunable")]
 pub mod tunable;

@@ -1,7 +1,6 @@
 //! An upload, seen from its sender, safely.
 
-use crate::sys;
-use crate::{Ack, Device, Params, Path};
+use crate::{Ack, Device, Params, Path, measured, sys};
 
 /// One connection's data that leave: what the peer acknowledges steers the window that our own stack
 /// reads. Laws that do not steer uploads leave it open.
@@ -46,7 +45,7 @@ impl Upload {
             bare: ack.bare.into(),
             sack: ack.sack.into(),
         };
-        let mut arrival = sys::tg_arrival {
+        let segment = sys::tg_segment {
             now_us: ack.now_us,
             tsval: ack.tsval.unwrap_or(0),
             tsecr: tsecr.unwrap_or(0),
@@ -56,7 +55,9 @@ impl Upload {
         let (law, path) = (params.to_sys(), path.raw_mut());
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
-        unsafe { sys::tg_upload_acknowledged(&mut self.0, &law, path, &told, &mut arrival) }
+        measured::with(|arrival| unsafe {
+            sys::tg_upload_acknowledged(&mut self.0, &law, path, &told, &segment, arrival)
+        })
     }
 
     /// Gives it that many parts where others on its path have one.

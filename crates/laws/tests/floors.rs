@@ -233,10 +233,11 @@ proptest! {
             mss: MSS,
             ..Default::default()
         };
+        let doubted = sys::tg_arrival { now_us: 7_000_000, ..Default::default() };
         // SAFETY: the record is exclusively ours.
         let (before, probing) = unsafe {
             let before = sys::tg_tide_window(&path, lag_us, path.m);
-            sys::tg_tide_begin_probe(&mut path, 7_000_000);
+            sys::tg_tide_begin_probe(&mut path, &doubted);
             (before, sys::tg_tide_window(&path, lag_us, path.m))
         };
         let fits = bytes as f64 * f64::from(lag_us + level_us) / f64::from(lag_us);
@@ -244,6 +245,75 @@ proptest! {
         prop_assert!((1.249..1.501).contains(&more), "{more}");
         prop_assert_eq!(probing, before.max(path.probe_window));
     }
+}
+
+/// What a probe by the rules for echoes has found, only a flow whose delay echoes tell can say: what a flow with a window
+/// sees of it while both share the record ends nothing. Where no such flow comes any more, nothing was found.
+#[test]
+fn a_probe_by_echoes_is_judged_by_echoes() {
+    const LEVEL_US: u32 = 20_000;
+    let begun = |judge: &dyn Fn(u64) -> Option<sys::tg_arrival>| {
+        let x = (1_448i64 << sys::TG_TIDE_Q) / 1_000;
+        let mut path = sys::tg_tide {
+            state: sys::TG_TIDE_RUNNING,
+            arrived_us: 50_000_000,
+            bucket_end_us: 50_005_000,
+            h_us: RTT_US,
+            level_us: LEVEL_US,
+            bytes: [5 * 1_448; 8],
+            width_us: [5_000; 8],
+            sum: 8 * 5 * 1_448,
+            sum_us: 40_000,
+            m: x,
+            touched_m: x,
+            forecast: [x; 8],
+            open_us: 5_000,
+            mss: MSS,
+            least_us: sys::TG_INFINITE_US,
+            ..Default::default()
+        };
+        let mut share = sys::tg_share {
+            h_us: RTT_US,
+            touched_h_us: RTT_US,
+            ..Default::default()
+        };
+        let echo = |now_us| sys::tg_arrival {
+            now_us,
+            queue_us: LEVEL_US,
+            mss: MSS,
+            len: MSS,
+            fresh: 1,
+            echoed: 1,
+            binds: 1,
+            upload: 1,
+            ..Default::default()
+        };
+        // SAFETY: the records are exclusively ours.
+        unsafe { sys::tg_tide_begin_probe(&mut path, &echo(50_000_000)) };
+        let mut now_us = 50_000_000;
+        let end_us = path.watch_end_us;
+        while path.state == sys::TG_TIDE_PROBING && now_us < 55_000_000 {
+            now_us += 1_000;
+            // With a window, at the rate of before.
+            let window = sys::tg_arrival {
+                echoed: 0,
+                binds: 0,
+                ..echo(now_us)
+            };
+            for arrival in [Some(window), judge(now_us - 50_000_000)].iter().flatten() {
+                // SAFETY: as above.
+                unsafe { sys::tg_tide_arrived(&mut path, &mut share, arrival) };
+            }
+        }
+        (path, now_us - end_us, echo)
+    };
+    let (path, late_us, echo) = begun(&|_| None);
+    assert_eq!((path.state, path.risen_us), (sys::TG_TIDE_RUNNING, 0));
+    assert!(late_us >= 9 * u64::from(RTT_US), "judged after {late_us}");
+    let every = |us: u64| us.is_multiple_of(30_000).then(|| echo(50_000_000 + us));
+    let (path, late_us, _) = begun(&every);
+    assert!(late_us <= 30_000, "judged after {late_us}");
+    assert_eq!(path.risen_us, LEVEL_US, "the level is path: more waits");
 }
 
 /// A floor that rose by chance, or to another's queue that is gone, hides a queue that stays for

@@ -5,6 +5,7 @@
 #ifndef TG_CONNECTION_H
 #define TG_CONNECTION_H
 
+#include "acceptable.h"
 #include "rules.h"
 #include "scales.h"
 
@@ -93,7 +94,31 @@ static __always_inline int is_shared(enum tg_direction direction, struct tg_conn
 	return c->shared;
 }
 
-/* The record of an arriving packet, which never begins one. Null: there is none, for the `reason`. */
+/* Whether what arrives answers our SYN: it acknowledges it (RFC 9293 section 3.10.7.3). Others may
+ * be forged. */
+static __always_inline int answers(const struct tg_connection *c, const struct tg_packet *p)
+{
+	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
+}
+
+/* A SYN arrives: -1 if it is the answer to ours, which nothing of ours has acknowledged yet; others are of another
+ * connection, if not forged (RFC 5961 section 4). */
+static __always_inline int answers_syn(const struct tg_connection *c, const struct tg_packet *p)
+{
+	return answers(c, p) && !c->numbers.receives ? -1 : TG_COUNT_HANDSHAKE;
+}
+
+/* As accept(), of any segment. What leaves without a known scale is not noted. */
+static __always_inline int is_acceptable(enum tg_direction direction, const struct tg_packet *p,
+					 struct tg_connection *c)
+{
+	if (p->syn)
+		return answers_syn(c, p);
+	return c->scale_state == TG_SCALE_KNOWN ? accept(p, c, direction) : -1;
+}
+
+/* The record of an arriving packet, which never begins one, and is none that TCP does not accept. Null: there is none,
+ * for the `reason`. */
 static __always_inline struct tg_connection *find_arriving(enum tg_direction direction,
 							   const struct tg_packet *p, int *reason)
 {
@@ -101,6 +126,12 @@ static __always_inline struct tg_connection *find_arriving(enum tg_direction dir
 
 	*reason = p->options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
 	if (!c)
+		return NULL;
+	*reason = TG_COUNT_MPTCP;
+	if (c->shared)
+		return NULL;
+	*reason = is_acceptable(direction, p, c);
+	if (*reason >= 0)
 		return NULL;
 	*reason = TG_COUNT_MPTCP;
 	return is_shared(direction, c, p) ? NULL : c;
@@ -181,13 +212,6 @@ static __always_inline struct tg_connection *begin(struct __sk_buff *skb,
 	return c;
 }
 
-/* Whether what arrives answers our SYN: it acknowledges it (RFC 9293 section 3.10.7.3). Others may
- * be forged. */
-static __always_inline int answers(const struct tg_connection *c, const struct tg_packet *p)
-{
-	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
-}
-
 /* The handshake has told the scale. It is not remembered for MPTCP. */
 static __always_inline void know_scale(enum tg_direction direction, struct tg_connection *c,
 				       const struct tg_packet *p, __u8 scale)
@@ -218,7 +242,7 @@ static __always_inline void note_data(enum tg_direction direction, struct tg_con
 	c->closed = p->fin;
 }
 
-/* The connection's data are over. */
+/* The connection's data are over, as what leaves says. */
 static __always_inline void note_end(enum tg_direction direction, const struct tg_packet *p)
 {
 	struct tg_connection *c = find(direction, p);
@@ -226,6 +250,23 @@ static __always_inline void note_end(enum tg_direction direction, const struct t
 	if (c)
 		c->closed = 1;
 	forget_scale(p, direction);
+}
+
+/* The same of what arrives, if TCP accepts it; without a record that is not known. */
+static __always_inline int hear_end(enum tg_direction direction, const struct tg_packet *p)
+{
+	struct tg_connection *c = find(direction, p);
+	int reason = TG_COUNT_NO_FLOW;
+
+	if (c)
+		reason = c->scale_state == TG_SCALE_KNOWN || p->rst ? accept(p, c, direction) : -1;
+	if (reason == TG_COUNT_UNACCEPTABLE)
+		return reason;
+	if (c) {
+		c->closed = 1;
+		forget_scale(p, direction);
+	}
+	return p->rst ? TG_COUNT_RESET : TG_COUNT_NO_DATA;
 }
 
 #endif

@@ -23,15 +23,15 @@ static __always_inline void note_answer(const struct tg_packet *p)
  * A flow's packets may arrive on several CPUs at once, as may those of several flows: measuring and the law are
  * one step under the path's lock.
  */
-__noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
+__noinline int learn_segment(struct tg_flow *f, struct tg_heard *h, __u32 ifindex)
 {
 	struct tg_path *path = find_path(TG_DOWN, ifindex);
 
-	if (!f || !a || !path)
+	if (!f || !h || !path)
 		return TG_COUNT_NO_PATH;
 	bpf_spin_lock(&path->lock);
-	path->measured += a->len;
-	tg_flow_arrives(f, params_now(a->now_us), &path->interface, a);
+	path->measured += h->segment.len;
+	tg_flow_arrives(f, params_now(h->segment.now_us), &path->interface, &h->segment, &h->arrival);
 	bpf_spin_unlock(&path->lock);
 	return TG_COUNT_MEASURED;
 }
@@ -84,7 +84,7 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 {
 	struct tg_path *uplink;
 	struct tg_connection *c;
-	struct tg_arrival *a;
+	struct tg_segment *s;
 	struct tg_flow *f;
 	struct tg_heard *h;
 	__u32 zero = 0;
@@ -102,17 +102,15 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 	if (!h)
 		return TG_COUNT_NO_PATH;
 	f = flow_of(TG_DOWN, c);
-	a = &h->arrival;
-	note_stamps(a, p);
-	a->len = p->payload;
-	a->end = p->seq + p->payload;
-	a->mss = tg_segment_bytes(skb, p->payload, f->mss);
+	s = &h->segment;
+	note_segment(s, p);
+	s->mss = tg_segment_bytes(skb, p->payload, f->mss);
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
-	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
-	a->back_us = uplink ? tg_uplink_us(&uplink->interface, p->now_us) : 0;
+	s->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
+	s->back_us = uplink ? tg_uplink_us(&uplink->interface, p->now_us) : 0;
 	note_data(TG_DOWN, c, p);
 	weigh_by_device(p, c, f, TG_DOWN);
-	reason = learn_segment(f, a, p->key.ifindex);
+	reason = learn_segment(f, h, p->key.ifindex);
 	if (reason != TG_COUNT_MEASURED)
 		return reason;
 	if (p->payload)
@@ -128,14 +126,12 @@ TG_ON_ITS_OWN int arrives(struct __sk_buff *skb, struct tg_packet *p, int reason
 		return reason;
 	if (p->passed.packets)
 		add_passed(p);
-	if (p->rst || p->syn || !p->payload) {
-		if (p->syn && !p->rst)
-			note_answer(p);
-		else if (p->rst || p->fin)
-			note_end(TG_DOWN, p);
-		if (p->rst || !p->syn)
-			return p->rst ? TG_COUNT_RESET : TG_COUNT_NO_DATA;
-	}
+	if (p->rst || (p->fin && !p->payload && !p->syn))
+		return hear_end(TG_DOWN, p);
+	if (p->syn)
+		note_answer(p);
+	else if (!p->payload)
+		return TG_COUNT_NO_DATA;
 	reason = measure(skb, p);
 	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
@@ -153,17 +149,18 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 		know_scale(TG_DOWN, c, p, c->scale);
 	else
 		c->scale_state = TG_SCALE_OFFERED;
+	note_answered(p, c);
 	tg_flow_opens(flow_of(TG_DOWN, c), p->now_us, p->options.timestamps, p->options.tsval);
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* The acknowledgements that follow may pass without a look: forgets the window that was told. */
-static __always_inline void answer_seldom(const struct tg_packet *p, const struct tg_connection *c,
-					  struct tg_flow *f)
+/* The acknowledgements that follow may pass without a look: forgets the window that was told, and which data fit. */
+static __always_inline void answer_seldom(const struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
 {
 	if (!c->seldom)
 		return;
 	f->window.known = 0;
+	c->numbers.receives = 0;
 	let_answers_pass(p, f->sent_bytes);
 }
 
@@ -178,7 +175,7 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 	if (!p)
 		return TG_COUNT_MALFORMED;
 	if (reason >= 0) {
-		pass_unread(TG_DOWN, p);
+		leave_unread(TG_DOWN, p);
 		return reason;
 	}
 	if (p->rst) {
@@ -195,6 +192,7 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 	if (!c)
 		return reason;
 	f = flow_of(TG_DOWN, c);
+	note_answered(p, c);
 	reason = pass_unsteered(skb, TG_DOWN, p, c, &f->window);
 	if (reason >= 0) {
 		answer_seldom(p, c, f);

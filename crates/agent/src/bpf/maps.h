@@ -106,7 +106,8 @@ struct {
 /* Data, or an acknowledgement, on its way from the parser to the law. In a map the verifier forgets
  * values, so that the many paths through one step do not multiply with those through the next. */
 struct tg_heard {
-	struct tg_arrival arrival;
+	struct tg_arrival arrival; /* in front: its address is then the whole's, and needs no stack of its own */
+	struct tg_segment segment;
 	struct tg_ack ack;
 	struct tg_packet packet; /* where the parser is not looked at on its own */
 };

@@ -453,13 +453,16 @@ static __always_inline struct tg_ack tg_acknowledgement(const struct tg_packet *
 	};
 }
 
-/* When the packet came, and the timestamps that it has. */
-static __always_inline void note_stamps(struct tg_arrival *a, const struct tg_packet *p)
+/* What the packet says, the whole of it: `s` may lie where another packet's was. */
+static __always_inline void note_segment(struct tg_segment *s, const struct tg_packet *p)
 {
-	a->now_us = p->now_us;
-	a->tsval = p->options.tsval;
-	a->tsecr = p->options.tsecr;
-	a->stamped = p->options.timestamps;
+	*s = (struct tg_segment){ 0 };
+	s->now_us = p->now_us;
+	s->tsval = p->options.tsval;
+	s->tsecr = p->options.tsecr;
+	s->stamped = p->options.timestamps;
+	s->len = p->payload;
+	s->end = p->seq + p->payload;
 }
 
 #endif

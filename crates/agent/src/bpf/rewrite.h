@@ -5,13 +5,26 @@
 
 #include "connection.h"
 
-/* An acknowledgement passes of which only the ports were understood; its receiver uses its window all the same. So what
- * the flow was told last is no longer known. */
-static __always_inline void pass_unread(enum tg_direction direction, const struct tg_packet *p)
+/*
+ * An acknowledgement passes whose options were not understood; its receiver uses its window all the same, unless it drops
+ * it. So what the flow was told last is no longer known. Of what leaves no number is known then, either.
+ */
+
+static __always_inline void leave_unread(enum tg_direction direction, const struct tg_packet *p)
 {
 	struct tg_connection *c = p->key.local_port ? find(direction, p) : NULL;
 
-	if (c)
+	if (!c)
+		return;
+	forget_numbers(c);
+	flow_of(direction, c)->window.known = 0;
+}
+
+static __always_inline void arrive_unread(enum tg_direction direction, const struct tg_packet *p)
+{
+	struct tg_connection *c = p->key.local_port ? find(direction, p) : NULL;
+
+	if (c && !p->syn && accept(p, c, direction) < 0)
 		flow_of(direction, c)->window.known = 0;
 }
 

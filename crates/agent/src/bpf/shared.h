@@ -30,6 +30,22 @@ enum tg_scale_state {
 	TG_SCALE_KNOWN,
 };
 
+/* What of a connection's numbers has left, and has come, so that segments can be told apart that TCP does not accept
+ * (acceptable.h). The names are RFC 9293's and RFC 7323's. */
+struct tg_numbers {
+	tg_u32 next;   /* RCV.NXT, if `receives`, */
+	tg_u32 edge;   /* and the right edge of the kernel's own window; of an upload: as far as its peer may be */
+	tg_u32 back;   /* how far before RCV.NXT a segment may end */
+	tg_u32 sent;   /* SND.NXT, if `sends`, */
+	tg_u32 una;    /* and SND.UNA */
+	tg_u32 most;   /* MAX.SND.WND, or more */
+	tg_u32 recent; /* TS.Recent; 0: not known */
+	tg_u8 receives;
+	tg_u8 sends;
+	tg_u8 refused; /* something was, since the last that left */
+	tg_u8 scale;   /* of an upload: of our own windows */
+};
+
 /* The part of a connection's record that is the same for downloads and uploads. */
 struct tg_connection {
 	tg_u64 rewritten; /* acknowledgements whose window was lowered */
@@ -48,6 +64,7 @@ struct tg_connection {
 	tg_u32 device_weight;
 	tg_u32 owners_told; /* count of `owners_told` when that was asked, plus 1; 0: not asked yet */
 	tg_u32 seldom; /* whether it is looked at now and then only */
+	struct tg_numbers numbers;
 };
 
 /* An address as it lies in a packet; of IPv4 word 0, the rest 0. */
@@ -143,6 +160,8 @@ enum tg_count {
 	TG_COUNT_NO_PATH,
 	/* merged by GRO, but each segment kept its own header */
 	TG_COUNT_CHAINED,
+	/* TCP does not accept it: its numbers or timestamps are out of range */
+	TG_COUNT_UNACCEPTABLE,
 	TG_COUNTS,
 };
 

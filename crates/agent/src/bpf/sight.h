@@ -128,6 +128,7 @@ static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 rea
 	case TG_COUNT_REWRITTEN:
 	case TG_COUNT_UNCHANGED:
 	case TG_COUNT_HANDSHAKE:
+	case TG_COUNT_UNACCEPTABLE:
 		return p->options.timestamps ? TG_KIND_TCP : TG_KIND_NO_TIMESTAMPS;
 	default:
 		return TG_KIND_TCP_LEFT;

@@ -15,7 +15,8 @@ struct tg_step {
 	struct tg_flow flow;
 	struct tg_interface path;
 	struct tg_params params;
-	struct tg_arrival arrives;
+	struct tg_segment arrives;
+	struct tg_arrival measured; /* of the step before, until this one measures */
 	struct tg_ack leaves;
 	tg_u64 leaves_us;
 	tg_u32 tsval;
@@ -38,7 +39,7 @@ int step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	tg_flow_arrives(&s->flow, &s->params, &s->path, &s->arrives);
+	tg_flow_arrives(&s->flow, &s->params, &s->path, &s->arrives, &s->measured);
 	s->raw = tg_flow_leaves(&s->flow, &s->leaves, s->leaves_us, s->arrives.stamped, s->tsval);
 	return 0;
 }
@@ -49,7 +50,8 @@ struct tg_upload_step {
 	struct tg_interface path;
 	struct tg_params params;
 	struct tg_ack ack;
-	struct tg_arrival arrives;
+	struct tg_segment arrives;
+	struct tg_arrival measured;
 	tg_u64 leaves_us;
 	tg_u32 mss;
 	tg_u32 tsval;
@@ -72,7 +74,7 @@ int upload_step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	s->raw = tg_upload_acknowledged(&s->upload, &s->params, &s->path, &s->ack, &s->arrives);
+	s->raw = tg_upload_acknowledged(&s->upload, &s->params, &s->path, &s->ack, &s->arrives, &s->measured);
 	tg_upload_sent(&s->upload, s->mss, s->tsval, s->leaves_us);
 	return 0;
 }

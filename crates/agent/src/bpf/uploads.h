@@ -43,6 +43,7 @@ static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg
 
 	if (!c)
 		return TG_COUNT_TABLE_FULL;
+	note_uploaded(p, c);
 	if (!p->options.scale_given) {
 		know_scale(TG_UP, c, p, 0);
 	} else if (!p->has_ack) {
@@ -72,6 +73,16 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 	return TG_COUNT_HANDSHAKE;
 }
 
+/* A FIN without data leaves. */
+static __always_inline void end_upload(const struct tg_packet *p)
+{
+	struct tg_connection *c = find(TG_UP, p);
+
+	if (c)
+		note_uploaded(p, c);
+	note_end(TG_UP, p);
+}
+
 /* What leaves: of data that carry a timestamp the moment is noted. */
 TG_ON_ITS_OWN int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
@@ -79,8 +90,12 @@ TG_ON_ITS_OWN int sent(struct __sk_buff *skb, const struct tg_packet *p, int rea
 	struct tg_upload *u;
 	__u32 mss;
 
-	if (!p || reason >= 0)
+	if (!p)
 		return reason;
+	if (reason >= 0) {
+		leave_unread(TG_UP, p);
+		return reason;
+	}
 	if (p->rst) {
 		note_end(TG_UP, p);
 		return TG_COUNT_RESET;
@@ -89,12 +104,14 @@ TG_ON_ITS_OWN int sent(struct __sk_buff *skb, const struct tg_packet *p, int rea
 		return sent_handshake(skb, p);
 	if (!p->payload) {
 		if (p->fin)
-			note_end(TG_UP, p);
+			end_upload(p);
 		return TG_COUNT_NO_DATA;
 	}
 	c = find_leaving(skb, TG_UP, p, &reason);
 	if (!c)
 		return reason;
+	if (note_uploaded(p, c))
+		upload_of(c)->flow.window.known = 0;
 	note_data(TG_UP, c, p);
 	if (c->denied)
 		return TG_COUNT_DENIED;
@@ -116,7 +133,8 @@ __noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 	if (!u || !h || !path)
 		return -1;
 	bpf_spin_lock(&path->lock);
-	raw = tg_upload_acknowledged(u, params_now(h->arrival.now_us), &path->interface, &h->ack, &h->arrival);
+	raw = tg_upload_acknowledged(u, params_now(h->segment.now_us), &path->interface, &h->ack, &h->segment,
+				     &h->arrival);
 	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;
@@ -136,7 +154,7 @@ static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connect
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!h)
 		return -1;
-	note_stamps(&h->arrival, p);
+	note_segment(&h->segment, p);
 	h->ack = ack;
 	weigh_by_device(p, c, &u->flow, TG_UP);
 	raw = learn_ack(u, h, p->key.ifindex);
@@ -156,13 +174,11 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 	if (!p)
 		return TG_COUNT_MALFORMED;
 	if (reason >= 0) {
-		pass_unread(TG_UP, p);
+		arrive_unread(TG_UP, p);
 		return reason;
 	}
-	if (p->rst) {
-		note_end(TG_UP, p);
-		return TG_COUNT_RESET;
-	}
+	if (p->rst)
+		return hear_end(TG_UP, p);
 	if (p->syn)
 		return acked_handshake(p);
 	if (!p->has_ack)

@@ -91,22 +91,45 @@ impl Gate {
         self
     }
 
+    /// A gate of a machine that both receives and sends: it stands where `direction` says, which may change from packet
+    /// to packet.
+    pub fn both() -> Self {
+        Self::load(Direction::Down, [true; 2], None).on_lo()
+    }
+
     /// A gate whose tables hold so many flows, and the scales of so many.
     pub fn with_tables(direction: Direction, flows: u32, scales: u32) -> Self {
-        Self::load(direction, Some([flows, scales])).on_lo()
+        let served = Direction::ALL.map(|served| served == direction);
+        Self::load(direction, served, Some([flows, scales])).on_lo()
     }
 
     /// A gate that knows no interface.
     pub fn without_path(direction: Direction) -> Self {
-        Self::load(direction, None)
+        let served = Direction::ALL.map(|served| served == direction);
+        Self::load(direction, served, None)
     }
 
-    fn load(direction: Direction, tables: Option<[u32; 2]>) -> Self {
+    /// Forgets all connections, and what their paths have shown.
+    pub fn begin_anew(&mut self) {
+        let maps = &self.skeleton.maps;
+        for flows in [&maps.flows, &maps.uploads] {
+            let keys: Vec<_> = flows.keys().collect();
+            keys.iter()
+                .for_each(|key| flows.delete(key).expect("there"));
+        }
+        for paths in [&maps.paths, &maps.uplinks] {
+            paths
+                .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
+                .expect("a record for lo");
+        }
+    }
+
+    fn load(direction: Direction, served: [bool; 2], tables: Option<[u32; 2]>) -> Self {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = AgentSkelBuilder::default().open(object).expect("open");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
         rodata.injected_clock = true;
-        rodata.serves = Direction::ALL.map(|served| served == direction);
+        rodata.serves = served;
         if let Some([flows, scales]) = tables {
             let maps = &mut open.maps;
             maps.flows.set_max_entries(flows).expect("before loading");
@@ -372,19 +395,35 @@ impl Gate {
         record(&path.expect("readable").expect("there is one for lo"))
     }
 
+    fn only_record(&self) -> Vec<u8> {
+        let maps = &self.skeleton.maps;
+        let map = match self.direction {
+            Direction::Down => &maps.flows,
+            Direction::Up => &maps.uploads,
+        };
+        let key = map.keys().next().expect("a flow");
+        let value = map.lookup(&key, MapFlags::ANY).expect("readable");
+        value.expect("nobody deletes it")
+    }
+
     /// Whether the data of its one flow have ended.
     pub fn closed(&self) -> bool {
-        let maps = &self.skeleton.maps;
-        let value = |map: &dyn MapCore| {
-            let key = map.keys().next().expect("a flow");
-            let value = map.lookup(&key, MapFlags::ANY).expect("readable");
-            value.expect("nobody deletes it")
-        };
+        let value = self.only_record();
         let connection = match self.direction {
-            Direction::Down => record::<tg_record>(&value(&maps.flows)).connection,
-            Direction::Up => record::<tg_upload_record>(&value(&maps.uploads)).connection,
+            Direction::Down => record::<tg_record>(&value).connection,
+            Direction::Up => record::<tg_upload_record>(&value).connection,
         };
         connection.closed != 0
+    }
+
+    /// All that the laws have learned of its one flow, and of the path.
+    pub fn learned(&self) -> Vec<u8> {
+        let value = self.only_record();
+        let flow = match self.direction {
+            Direction::Down => bytes(&record::<tg_record>(&value).flow).to_vec(),
+            Direction::Up => bytes(&record::<tg_upload_record>(&value).upload).to_vec(),
+        };
+        [&flow, bytes(&self.path().interface)].concat()
     }
 
     /// Like [`Self::pass`]; also returns the one reason under which the packet was counted.

@@ -12,9 +12,11 @@ mod support;
 #[path = "../support/tally.rs"]
 mod tally;
 
+mod both;
 mod clocks;
 mod closed_loop;
 mod connection;
+mod forged;
 mod fuzz;
 mod gate;
 mod held;

@@ -37,6 +37,11 @@ impl<'a> Steered<'a> {
         match way {
             Way::Arrives => self.connection.incoming(self.now_us, 100),
             Way::Leaves => {
+                // An upload's acknowledgement is of data that have left.
+                let data = self.connection.incoming(self.now_us, 3_000).bytes();
+                if self.gate.direction == Direction::Up {
+                    self.gate.pass(Way::Arrives, self.connection.link, &data);
+                }
                 self.connection.expected += 3_000;
                 self.connection.outgoing(self.now_us, 500)
             }

@@ -8,9 +8,11 @@
 mod tally;
 
 mod attached;
+mod beside;
 mod big;
 mod downloads;
 mod features;
+mod forged;
 mod gateway;
 mod hard;
 mod lifecycle;
@@ -19,6 +21,7 @@ mod memory;
 mod operation;
 mod order;
 mod scales;
+mod slow;
 mod sockets;
 mod stalls;
 mod testbed;

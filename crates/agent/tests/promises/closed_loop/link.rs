@@ -276,6 +276,10 @@ impl Transfers<'_> {
     fn pass_data(&mut self, now_us: u64, of: usize, tsval: u32, tsecr: u32) {
         let mut data = self.flows[of].here.incoming(now_us, MSS);
         data.options = option::timestamps(tsval, tsecr);
+        if self.gate.direction == Direction::Up {
+            let flow = &self.flows[of];
+            data.seq = flow.first.wrapping_add(flow.sent - MSS as u32);
+        }
         self.gate.at(now_us);
         self.gate.pass(Way::Arrives, data.link, &data.bytes());
     }

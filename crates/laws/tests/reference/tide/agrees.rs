@@ -191,15 +191,12 @@ impl Both {
         ];
         let [hungry, now, probes] =
             [formula.hungry, formula.hungry_now, formula.probes].map(|n| n as u32);
-        // An idle link is noted by a count that the bucket's end makes 0.
-        let backlogged = if formula.idle {
-            sys::TG_TIDE_RAN_EMPTY
-        } else {
-            formula.backlogged
-        };
+        // An idle link ends the count at once, and not only at the bucket's end.
+        let backlogged = if formula.idle { 0 } else { formula.backlogged };
         let times = [c.level_us, c.patience_us, c.risen_us].map(u64::from);
         let errors = formula.state == State::Starting || u64::from(c.errors) == formula.errors;
         c.state == state
+            && (c.ran_empty != 0) == formula.idle
             && counts
                 == [
                     formula.standing_buckets,
