@@ -93,10 +93,7 @@ impl Scenario {
             name.push_str(&format!(" {}={}", key.join("."), short(value)));
         }
         table.insert("name".into(), Value::String(name));
-        let varied = table
-            .try_into::<Self>()
-            .map_err(|e| wrong(e.message().replace('\n', ", ")))?;
-        varied.checked(text, path, settings)
+        Self::from_table(&table, text, path, &[])
     }
 }
 

@@ -1,6 +1,5 @@
 //! A recorded rate as a scheduler hands it out, as scenarios spell it.
 
-use crate::complaints::Complaints;
 use crate::link::milliseconds;
 use crate::{Files, LoadError};
 use schemars::JsonSchema;
@@ -17,17 +16,11 @@ pub struct ScheduledSpec {
     #[serde(default)]
     pub interpolate: bool,
     /// Milliseconds from one burst to the next.
+    #[schemars(range(min = 0.1, max = 100.0))]
     pub burst_ms: f64,
 }
 
 impl ScheduledSpec {
-    pub(super) fn complain(&self, to: &mut Complaints) {
-        let ms = self.burst_ms;
-        to.expect((0.1..=100.0).contains(&ms), "scheduled.burst_ms", || {
-            format!("scheduled.burst_ms is {ms}, expected 0.1 to 100")
-        });
-    }
-
     pub(super) fn resolve(&self, files: &Files) -> Result<ScheduledSeries, LoadError> {
         let series = files.parse(&self.series, RateSeries::parse)?;
         let steps = ScheduledSeries::new(series, milliseconds(self.burst_ms));
