@@ -62,7 +62,8 @@ impl Bounds {
                     eprintln!("--- seed {seed}: no end after {MOST_TIME:?}\n{text}\n---");
                     std::process::exit(101);
                 }
-                drop((held, now));
+                drop(held);
+                drop(now);
                 thread::sleep(Duration::from_millis(100));
             }
         });

@@ -21,7 +21,7 @@ use tidegate_sim::{Keys, Options, Session, check};
 static ALLOCATOR: Counting = Counting;
 
 /// Virtual time of each run, at most.
-const VIRTUAL: Duration = Duration::from_millis(500);
+const VIRTUAL: Duration = Duration::from_secs(2);
 
 /// Steps in which it is taken.
 const STEPS: u32 = 50;
