@@ -34,7 +34,7 @@ mod workload;
 
 pub use cake::{CakeSpec, ShapedSpec};
 pub use comparison::Comparison;
-pub use files::Files;
+pub use files::{Files, Recordings};
 pub use link::*;
 pub use load::{FILE_KEYS, LinkInputs, LoadError};
 pub use mpath::{Detection, MpathSpec};

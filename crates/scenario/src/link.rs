@@ -125,7 +125,10 @@ impl LinkSpec {
     }
 
     /// The same with files from there.
-    pub(crate) fn resolve_from(&self, files: &Files, seed: u64) -> Result<Config, LoadError> {
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    pub fn resolve_from(&self, files: &Files, seed: u64) -> Result<Config, LoadError> {
         let rate = self.rate.resolve(files, seed)?;
         Ok(Config {
             shaper: self.shaper.map(ShaperSpec::resolve),

@@ -137,7 +137,7 @@ impl LoadError {
         let Self::Read { path: file, source } = &self else {
             return self;
         };
-        let Ok(text) = Self::read(path) else {
+        let Some(text) = read_again(path) else {
             return self;
         };
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -154,6 +154,12 @@ impl LoadError {
             None => self,
         }
     }
+}
+
+/// What has been read once; of a pipe nothing is left.
+pub(crate) fn read_again(path: &Path) -> Option<String> {
+    let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
+    is_file.then(|| read_text(path).ok())?
 }
 
 fn unreadable(file: &str, why: &std::io::Error) -> String {

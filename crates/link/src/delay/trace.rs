@@ -7,6 +7,9 @@ use std::time::Duration;
 /// How long each line of a recording holds.
 const STEP_MS: u64 = 10;
 
+/// Most lines: a million seconds.
+const MOST: usize = 100_000_000;
+
 /// Longest delay in milliseconds.
 const MAX_MS: f64 = 60_000.0;
 
@@ -53,6 +56,12 @@ impl Recording for DelayTrace {
             let message = format!("expected {EXPECTED}, found {}", kind_of(text));
             return Err(ParseError::new(number, message));
         };
+        if delays.len() == MOST {
+            let message = format!(
+                "expected at most {MOST} lines, found more: they are as long as the longest run"
+            );
+            return Err(ParseError::new(number, message));
+        }
         delays.push(Duration::from_secs_f64(ms / 1e3).as_nanos() as u64);
         Ok(())
     }

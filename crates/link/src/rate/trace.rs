@@ -7,6 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Opportunities of one millisecond, at most: 1.5 GB. What has no end is mostly one line for ever.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
 /// What a line should be.
 const EXPECTED: &str = "a whole number of milliseconds, 0 to 4294967295";
 
@@ -69,6 +72,12 @@ impl Trace {
         self.slots.last().map_or(0, |s| s.ms)
     }
 
+    /// Opportunities of the last millisecond.
+    fn last_count(&self) -> u32 {
+        let last = self.slots.len().checked_sub(1);
+        last.map_or(0, |last| self.count(last))
+    }
+
     /// Adds one opportunity at `ms`, not before the last one.
     pub(super) fn push(&mut self, ms: u32) {
         match self.slots.last_mut() {
@@ -127,10 +136,16 @@ impl Recording for Trace {
                 "expected milliseconds that do not decrease, found less than in the line before",
             ));
         }
+        if trace.last_ms() == ms && trace.last_count() == MOST_AT_ONCE {
+            return Err(ParseError::new(
+                number,
+                format!("expected at most {MOST_AT_ONCE} lines of one millisecond, found more"),
+            ));
+        }
         if trace.opportunities() == u64::from(u32::MAX) {
             return Err(ParseError::new(
                 number,
-                format!("expected {} opportunities at most, found more", u32::MAX),
+                format!("expected at most {} lines, found more", u32::MAX),
             ));
         }
         trace.push(ms);

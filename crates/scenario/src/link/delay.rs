@@ -5,8 +5,7 @@ use crate::complaints::Complaints;
 use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use tidegate_link::{DelayProfile, DelayTrace, Instant};
+use tidegate_link::{DelayProfile, Instant};
 
 /// From `at_s` on, the propagation delay is `ms`.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
@@ -36,7 +35,7 @@ impl LinkSpec {
         let given = DelayProfile::new(milliseconds(self.delay_ms), steps.collect());
         Ok(match &self.delay_trace {
             None => given,
-            Some(file) => given.above(Arc::new(files.parse(file, DelayTrace::parse)?)),
+            Some(file) => given.above(files.delay_trace(file)?),
         })
     }
 }

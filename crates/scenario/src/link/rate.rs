@@ -15,7 +15,7 @@ use crate::complaints::Complaints;
 use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidegate_link::{Rate, RateSeries, Trace};
+use tidegate_link::Rate;
 
 /// The capacity of a link over time.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -61,8 +61,8 @@ impl RateSpec {
     pub(super) fn resolve(&self, files: &Files, seed: u64) -> Result<Rate, LoadError> {
         Ok(match self {
             Self::ConstantMbps(mbps) => Rate::constant(mbps * 1e6),
-            Self::Trace(file) => files.parse(file, Trace::parse)?.into(),
-            Self::Series(file) => files.parse(file, RateSeries::parse)?.into(),
+            Self::Trace(file) => files.trace(file)?.into(),
+            Self::Series(file) => files.series(file)?.into(),
             Self::Scheduled(scheduled) => scheduled.resolve(files)?.into(),
             Self::Steps(steps) => steps::resolve(steps).expect(CHECKED).into(),
             Self::Slots(slots) => slots.resolve().expect(CHECKED).into(),

@@ -4,7 +4,7 @@ use crate::link::milliseconds;
 use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidegate_link::{RateSeries, ScheduledSeries};
+use tidegate_link::ScheduledSeries;
 
 /// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -22,7 +22,7 @@ pub struct ScheduledSpec {
 
 impl ScheduledSpec {
     pub(super) fn resolve(&self, files: &Files) -> Result<ScheduledSeries, LoadError> {
-        let series = files.parse(&self.series, RateSeries::parse)?;
+        let series = files.series(&self.series)?;
         let steps = ScheduledSeries::new(series, milliseconds(self.burst_ms));
         Ok(match self.interpolate {
             true => steps.interpolated(),
