@@ -48,6 +48,11 @@ impl<'a> Files<'a> {
         Self { recordings, ..self }
     }
 
+    /// What is to be said of those that have been read, as [`Recordings::warnings`] has it.
+    pub fn warnings(&self) -> Vec<String> {
+        self.recordings.warnings()
+    }
+
     /// The hash of what is in the file that stands under that one of [`FILE_KEYS`](crate::FILE_KEYS), by BLAKE3.
     ///
     /// # Errors

@@ -54,7 +54,8 @@ impl Range {
         }
     }
 
-    fn spans(&self, number: f64) -> bool {
+    /// Whether the number is in it.
+    pub fn spans(&self, number: f64) -> bool {
         let bound = |bound: &serde_json::Number| bound.as_f64().unwrap_or(f64::NAN);
         (bound(&self.min)..=bound(&self.max)).contains(&number)
     }

@@ -17,6 +17,7 @@ pub struct ArqSpec {
     pub error: Option<f64>,
     /// Instead of `error`, for a link whose rate is a walk: signal in dB and probability, piecewise
     /// linear.
+    #[serde(default)]
     #[schemars(extend("unit" = "dB, probability"), schema_with = "error_by_db")]
     pub error_by_db: Option<Vec<[f64; 2]>>,
     /// Milliseconds from one transmission to the next.
