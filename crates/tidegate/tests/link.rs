@@ -68,7 +68,15 @@ fn a_recording_of_an_hour_is_played_whatever_its_name() {
     assert!(std::fs::metadata(&path).unwrap().len() > 20 << 20);
     let namespace = Namespace::new().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    command.args(["link", "--down", path.to_str().unwrap(), "--root", "--", "echo", "there"]);
+    command.args([
+        "link",
+        "--down",
+        path.to_str().unwrap(),
+        "--root",
+        "--",
+        "echo",
+        "there",
+    ]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let link = namespace.run(|| Ok(command.spawn()?)).unwrap();
     assert_eq!(printed(link), ["there"]);

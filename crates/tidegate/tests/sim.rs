@@ -341,15 +341,27 @@ fn json_and_page_say_where_they_come_from_and_are_the_same_however_they_were_mad
 
 /// The same over a recording.
 fn recorded(name: &str) -> TempDir {
-    let rate = format!("{{ {} = \"{name}\" }}", if name.ends_with("csv") { "series" } else { "trace" });
+    let rate = format!(
+        "{{ {} = \"{name}\" }}",
+        if name.ends_with("csv") {
+            "series"
+        } else {
+            "trace"
+        }
+    );
     folder(&SCENARIO.replace("{ constant_mbps = 10 }", &rate))
 }
 
 /// As a shell calls it: `tidegate` and the arguments.
 fn shell(folder: &Path, script: &str) -> Output {
     let mut command = Command::new("timeout");
-    let script = format!("tidegate() {{ {} \"$@\"; }}; {script}", env!("CARGO_BIN_EXE_tidegate"));
-    command.current_dir(folder).args(["60", "bash", "-c", &script]);
+    let script = format!(
+        "tidegate() {{ {} \"$@\"; }}; {script}",
+        env!("CARGO_BIN_EXE_tidegate")
+    );
+    command
+        .current_dir(folder)
+        .args(["60", "bash", "-c", &script]);
     command.output().unwrap()
 }
 
@@ -359,7 +371,11 @@ fn an_hour_that_trace_has_written_is_played() {
     let folder = recorded("hour.down");
     let script = "tidegate trace lte --seconds 3600 > hour.down && tidegate sim small.toml --vary duration_s=2 --seeds 2";
     let output = shell(folder.path(), script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(fs::metadata(folder.path().join("hour.down")).unwrap().len() > 20 << 20);
 }
 
@@ -384,7 +400,7 @@ fn pipes_serve_all_seeds() {
         let rows = fs::read_to_string(path.join(format!("{number}.csv"))).unwrap();
         let keys: Vec<_> = rows
             .lines()
-            .filter_map(|row| row.split(',').find(|cell| cell.len() == 34))
+            .filter_map(|row| row.split(',').find(|cell| cell.len() > 32 && cell.contains('-')))
             .map(str::to_owned)
             .collect();
         assert_eq!(keys.len(), 4, "{rows}");
@@ -400,20 +416,41 @@ fn a_series_in_mbits_causes_a_warning_that_names_the_unit() {
     let output = done(sim(folder.path(), "--vary duration_s=1 --seeds 2"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains("ride.csv: no rate above 8 bit/s: the second column is in bits per second"), "{said}");
+    assert!(
+        said.contains("ride.csv: no rate above 8 bit/s: the second column is in bits per second"),
+        "{said}"
+    );
 }
 
 #[test]
 fn numbers_of_the_command_line_have_the_scenarios_ranges() {
     let folder = folder(SCENARIO);
     for (more, expected) in [
-        ("--vary duration_s=1e9", "duration_s is 1000000000, expected 0.001 to 1000000 s"),
-        ("--vary workload.0.does.bulk.flows=0", "does.bulk.flows is 0, expected 1 to 100000 connections"),
-        ("--vary workload.0.does.bulk.flows=-1", "does.bulk.flows is -1, expected 1 to 100000 connections"),
-        ("--vary hosts={rmem_max=3}", "hosts.rmem_max is 3, expected 4096 to 2147483647 bytes"),
+        (
+            "--vary duration_s=1e9",
+            "duration_s is 1000000000, expected 0.001 to 1000000 s",
+        ),
+        (
+            "--vary workload.0.does.bulk.flows=0",
+            "does.bulk.flows is 0, expected 1 to 100000 connections",
+        ),
+        (
+            "--vary workload.0.does.bulk.flows=-1",
+            "does.bulk.flows is -1, expected 1 to 100000 connections",
+        ),
+        (
+            "--vary hosts={rmem_max=3}",
+            "hosts.rmem_max is 3, expected 4096 to 2147483647 bytes",
+        ),
         ("--seeds 4000000000", "4000000000"),
-        ("--seeds 900000 --vary down.delay_ms=1,2", "2 x 900000 variants"),
-        ("--vary seed=9223372036854775807 --seeds 2", "both --seeds and --vary seed"),
+        (
+            "--seeds 900000 --vary down.delay_ms=1,2",
+            "2 x 900000 variants",
+        ),
+        (
+            "--vary seed=9223372036854775807 --seeds 2",
+            "both --seeds and --vary seed",
+        ),
     ] {
         let output = sim(folder.path(), more).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

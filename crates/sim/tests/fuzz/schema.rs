@@ -132,10 +132,8 @@ pub fn number(schema: &Json, rng: &mut Pcg64Mcg) -> Value {
     let (min, max) = (bound("minimum"), bound("maximum"));
     let within = {
         // As often near the one end as near the other, whatever the unit.
-        let low = min.max(1e-6).ln();
-        (low + (max.max(1e-6).ln() - low) * rng.random::<f64>())
-            .exp()
-            .clamp(min, max)
+        let [low, high] = [min, max].map(|end| libm::log(end.max(1e-6)));
+        libm::exp(low + (high - low) * rng.random::<f64>()).clamp(min, max)
     };
     let drawn = match rng.random_range(0..20) {
         0..=2 => min,
