@@ -45,7 +45,8 @@ class Spec(NamedTuple):
         for name in {*named(self.document), *named(dict(self.vary))} - set(files):
             # What cannot be read, whoever reads the scenario says, with the line.
             with contextlib.suppress(OSError, UnicodeDecodeError):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                # Byte for byte: the results' keys are of that.
+                with open(os.path.join(folder, name), encoding="utf-8", newline="") as file:
                     files[name] = file.read()
         return self._replace(files=files)
 
@@ -81,7 +82,8 @@ class Scenario(MutableMapping[str, Any]):
         """Reads a file. A name that is no file is looked for among the shipped ones (:func:`shipped`)."""
         path = os.fspath(path)
         try:
-            with open(path, encoding="utf-8") as file:
+            # A byte order mark is no part of the text.
+            with open(path, encoding="utf-8-sig") as file:
                 text = file.read()
         except FileNotFoundError:
             name = os.path.basename(path)

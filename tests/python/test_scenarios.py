@@ -70,12 +70,42 @@ def test_all_that_is_wrong_is_told_with_key_line_and_what_was_expected():
 def test_a_file_is_named_with_its_line(tmp_path):
     file = tmp_path / "wrong.toml"
     file.write_text(TEXT.replace("duration_s = 6", "duration_s = 0"))
-    with pytest.raises(tg.ScenarioError, match=r"wrong\.toml:3: duration_s is 0, expected more than 0"):
+    with pytest.raises(tg.ScenarioError, match=r"wrong\.toml:3: duration_s is 0, expected 0\.001 to 1000000 s"):
         tg.Scenario.load(file).run("tide")
     file.write_text("name = \n")
     with pytest.raises(tg.ScenarioError) as caught:
         tg.Scenario.load(file)
     assert caught.value.line == 1
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
+    file = tmp_path / "marked.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
+    assert tg.Scenario.load(file).to_dict() == tg.Scenario.loads(TEXT).to_dict()
+
+
+@pytest.mark.parametrize(
+    "does, said",
+    [
+        ({"bulk": {"flows": 0}}, "does.bulk.flows is 0, expected 1 to 100000 connections"),
+        ({"bulk": {"flows": 2**62}}, f"does.bulk.flows is {2**62}, expected 1 to 100000 connections"),
+        ({"ping": {"interval_ms": 1e-9}}, "does.ping.interval_ms is 1e-9, expected 0.01 to 1000000 ms"),
+        ({"ping": {"interval_ms": float("nan")}}, "does.ping.interval_ms is NaN, expected 0.01 to 1000000 ms"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(does, said):
+    s = tg.Scenario.loads(TEXT)
+    s["workload"] = [{"name": "load", "does": does}]
+    with pytest.raises(tg.ScenarioError) as caught:
+        s.check()
+    assert said in str(caught.value)
+
+
+def test_a_series_in_mbits_is_doubted():
+    s = tg.Scenario.loads(TEXT)
+    s["down"]["rate"] = tg.rate_series([0, 1], [2.5, 8])
+    with pytest.warns(UserWarning, match="no rate above 8 bit/s: the second column is in bits per second"):
+        s.check()
 
 
 def test_what_was_changed_has_its_key_and_what_was_not_its_line():

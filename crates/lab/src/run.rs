@@ -99,6 +99,9 @@ pub fn run_scenario(
 /// Proxies of a transfer: each has a namespace and threads of its own.
 const MOST_PROXIES: usize = 16;
 
+/// Connections of a run: each has two threads and three sockets, of which a process may usually have 1024.
+const MOST_CONNECTIONS: u64 = 300;
+
 /// A value of the scenario that the laboratory cannot do.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
@@ -163,12 +166,27 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");
     }
+    check_connections(scenario)?;
     for run in &scenario.runs {
         let mut by_quic = scenario.workloads.iter().filter(|w| takes_quic(run, w));
         by_quic.try_for_each(|w| Control::of(&scenario.hosts, run, w).map(drop))?;
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
         check_congestion_control(&settings.kernel_congestion_control)?;
     }
+    Ok(())
+}
+
+fn check_connections(scenario: &Scenario) -> Result<()> {
+    let flows = |workload: &Workload| match workload.does {
+        WorkloadKind::Bulk { flows, .. } => flows,
+        _ => 1,
+    };
+    let connections: u64 = scenario.workloads.iter().map(flows).sum();
+    ensure!(
+        connections <= MOST_CONNECTIONS,
+        "{connections} connections, expected {MOST_CONNECTIONS} at most: each has threads and sockets; the simulator can \
+         run more"
+    );
     Ok(())
 }
 

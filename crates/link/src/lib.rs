@@ -95,7 +95,7 @@ pub use flight::{Disorder, Middlebox};
 pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;
 pub use packet::{Packet, Sequence};
-pub use parse::ParseError;
+pub use parse::{ParseError, Reader, Recording};
 pub use queue::{
     AbcFeedback, AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig,
     QueuePolicy, RedPolicy,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Loss {
     /// Each packet is lost with this probability, independently.
     #[schemars(extend("unit" = "probability"))]
-    Random(f64),
+    Random(#[schemars(range(min = 0.0, max = 0.999))] f64),
     /// Gilbert's two-state model: in the bad state every packet is lost, in the good state none.
     ///
     /// A `probability` above `mean_length / (mean_length + 1)` cannot be had, since every run of
@@ -19,9 +19,11 @@ pub enum Loss {
     Bursty {
         /// Long-run share of packets lost, 0 to less than 1.
         #[schemars(extend("unit" = "probability"))]
+        #[schemars(range(min = 0.0, max = 0.999))]
         probability: f64,
         /// Mean number of packets lost in a row, at least 1.
         #[schemars(extend("unit" = "packets"))]
+        #[schemars(range(min = 1.0, max = 1_000_000.0))]
         mean_length: f64,
     },
 }

@@ -3,12 +3,14 @@
 use crate::errors::{refused, unsupported};
 use crate::own::Codes;
 use crate::values::{table, toml_of};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tidegate_scenario::{
-    Files, LinkInputs, LoadError, Run, Scenario, Setting, Variation, combinations,
+    Files, LinkInputs, LoadError, Recordings, Run, Scenario, Setting, Variation, combinations,
 };
 use tidegate_sim::{Keys, check};
 use toml::Value;
@@ -80,6 +82,7 @@ pub struct Reading {
     variations: Vec<Variation>,
     runs: Option<Vec<String>>,
     own: Arc<OwnOfRuns>,
+    recordings: Recordings,
 }
 
 impl Reading {
@@ -105,6 +108,7 @@ impl Reading {
             files: spec.files,
             runs: spec.runs,
             own: Arc::new(own.collect()),
+            recordings: Recordings::default(),
         })
     }
 
@@ -133,6 +137,11 @@ impl Reading {
         };
         let made = py.detach(|| some.iter().map(read).collect::<Result<Vec<_>, _>>());
         let made = made.map_err(|error| refused(py, error))?;
+        let category = py.get_type::<PyUserWarning>();
+        for warning in self.recordings.warnings() {
+            let text = CString::new(warning).unwrap_or_default();
+            PyErr::warn(py, &category, &text, 1)?;
+        }
         let supported = |(made, error)| match error {
             Some(error) => Err(unsupported(py, &error)),
             None => Ok(made),
@@ -141,7 +150,8 @@ impl Reading {
     }
 
     fn variant(&self, settings: &[Setting<'_>]) -> Result<Variant, LoadError> {
-        let files = Files::beside(&self.path).with(&self.files);
+        let files = Files::beside(&self.path);
+        let files = files.with(&self.files).sharing(&self.recordings);
         let mut scenario =
             Scenario::from_table(&self.document, &self.written, &self.path, settings)?;
         let asked = |run: &Run| match &self.runs {

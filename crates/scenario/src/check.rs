@@ -2,33 +2,30 @@
 
 use crate::complaints::{Complaint, Complaints};
 use crate::load::duplicate;
+use crate::ranges;
 use crate::{Law, Run, Scenario, Step, Workload};
 
 impl Scenario {
     /// All that makes no sense in it.
     pub(crate) fn complaints(&self) -> Vec<Complaint> {
-        let mut complaints = Complaints::default();
+        let mut complaints = Complaints::with(ranges::of_scenario(self));
         self.complain_of_parts(&mut complaints);
         self.complain_of_whole(&mut complaints);
+        // What it costs can only be told of what makes sense.
+        if complaints.is_empty() {
+            self.complain_of_cost(&|_| None, &mut complaints);
+        }
         complaints.found()
     }
 
     /// All that makes no sense in its parts, each by itself.
     pub(crate) fn complaints_of_parts(&self) -> Vec<Complaint> {
-        let mut complaints = Complaints::default();
+        let mut complaints = Complaints::with(ranges::of_scenario(self));
         self.complain_of_parts(&mut complaints);
         complaints.found()
     }
 
     fn complain_of_parts(&self, to: &mut Complaints) {
-        to.expect(positive(self.duration_s), "duration_s", || {
-            format!("duration_s is {}, expected more than 0", self.duration_s)
-        });
-        to.expect(
-            self.hosts.initial_window != Some(0),
-            "hosts.initial_window",
-            || "hosts.initial_window is 0, expected at least 1".into(),
-        );
         to.at([Step::Key("down")], "down: ", |to| self.down.complain(to));
         to.at([Step::Key("up")], "up: ", |to| self.up.complain(to));
         for (nth, hop) in self.hops.iter().enumerate() {
@@ -39,9 +36,6 @@ impl Scenario {
         }
         for (nth, workload) in self.workloads.iter().enumerate() {
             to.at(workload_at(nth), &of_workload(workload), |to| {
-                to.expect((1..=100).contains(&workload.weight), "weight", || {
-                    format!("weight is {}, expected 1 to 100", workload.weight)
-                });
                 to.inside("does", |to| workload.does.complain(to));
             });
         }
@@ -54,7 +48,7 @@ impl Scenario {
     fn complain_of_whole(&self, to: &mut Complaints) {
         let (duration, warmup) = (self.duration_s, self.warmup_s);
         to.expect(
-            !positive(duration) || (0.0..duration).contains(&warmup),
+            !to.sound(["duration_s", "warmup_s"]) || warmup < duration,
             "warmup_s",
             || format!("warmup_s is {warmup}, expected 0 to less than duration_s = {duration}"),
         );
@@ -84,15 +78,19 @@ impl Scenario {
                 });
             });
         }
+        let lasts = to.sound(["duration_s"]);
         for (nth, workload) in self.workloads.iter().enumerate() {
             to.at(workload_at(nth), &of_workload(workload), |to| {
-                self.complain_of_place(workload, &links, to);
+                self.complain_of_links(workload, &links, to);
+                if lasts {
+                    self.complain_of_term(workload, to);
+                }
             });
         }
     }
 
-    /// Of where and when a workload is.
-    fn complain_of_place(&self, workload: &Workload, links: &[&String], to: &mut Complaints) {
+    /// Of where a workload is.
+    fn complain_of_links(&self, workload: &Workload, links: &[&String], to: &mut Complaints) {
         let mut crossed = workload.links.iter().flatten();
         if let Some(unknown) = crossed.find(|name| !links.contains(name)) {
             to.say(
@@ -102,11 +100,15 @@ impl Scenario {
         } else if let Some(complaint) = self.ways_complaint(workload) {
             to.say("links", complaint);
         }
+    }
+
+    /// Of when.
+    fn complain_of_term(&self, workload: &Workload, to: &mut Complaints) {
         let (start, stop) = (workload.start_s, workload.stop_s);
         let stop = stop.unwrap_or(self.duration_s);
-        let ok = start >= 0.0 && start < stop || !positive(self.duration_s);
+        let ok = start < stop || !to.sound(["start_s", "stop_s"]);
         to.expect(ok, "start_s", || {
-            format!("start_s = {start} and stop_s = {stop}, expected 0 <= start_s < stop_s")
+            format!("start_s = {start} and stop_s = {stop}, expected start_s < stop_s")
         });
     }
 
@@ -120,12 +122,6 @@ impl Scenario {
 
 impl Run {
     fn complain(&self, to: &mut Complaints) {
-        to.expect(positive(self.lambda), "lambda", || {
-            format!("lambda is {}, expected more than 0", self.lambda)
-        });
-        to.expect(self.window != Some(0), "window", || {
-            "window is 0, expected at least 1".into()
-        });
         if let Some(cake) = self.cake {
             to.inside("cake", |to| cake.complain(to));
         }
@@ -171,8 +167,4 @@ fn of_workload(workload: &Workload) -> String {
 
 fn of_run(run: &Run) -> String {
     format!("run \"{}\": ", run.name)
-}
-
-fn positive(x: f64) -> bool {
-    x.is_finite() && x > 0.0
 }

@@ -9,6 +9,8 @@ pub(crate) struct Complaint {
     pub place: Vec<Step>,
     /// What is wrong and what was expected.
     pub message: String,
+    /// Whether it is of that value alone, whatever stands beside it.
+    pub is_of_one: bool,
 }
 
 /// All of it, gathered part by part.
@@ -20,6 +22,19 @@ pub(crate) struct Complaints {
 }
 
 impl Complaints {
+    /// With what is known already: numbers that are out of range.
+    pub fn with(found: Vec<Complaint>) -> Self {
+        Self {
+            found,
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing was.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
     /// What was found.
     pub fn found(self) -> Vec<Complaint> {
         self.found
@@ -56,6 +71,7 @@ impl Complaints {
         self.found.push(Complaint {
             place: place.collect(),
             message: format!("{}{}", self.whose, message.as_ref()),
+            is_of_one: false,
         });
     }
 
@@ -66,30 +82,13 @@ impl Complaints {
         }
     }
 
-    /// Complains unless the value of that name is above 0 and at most `max`.
-    pub fn within(&mut self, name: &'static str, value: f64, max: f64) {
-        self.expect(value > 0.0 && value <= max, name, || {
-            format!("{name} is {value}, expected more than 0 and at most {max}")
-        });
-    }
-
-    /// Complains unless it is above 0 and no more than anybody means, in any unit.
-    pub fn positive(&mut self, name: &'static str, value: f64) {
-        self.within(name, value, 1e6);
-    }
-
-    /// Complains unless it is from 0 to 1.
-    pub fn share(&mut self, name: &'static str, value: f64) {
-        self.expect((0.0..=1.0).contains(&value), name, || {
-            format!("{name} is {value}, expected 0 to 1")
-        });
-    }
-
-    /// Complains of 0.
-    pub fn at_least_one(&mut self, name: &'static str, value: u64) {
-        self.expect(value > 0, name, || {
-            format!("{name} is 0, expected at least 1")
-        });
+    /// Whether each number under these keys is within its range, so that it can be asked what they are together.
+    pub fn sound<const N: usize>(&self, keys: [&'static str; N]) -> bool {
+        keys.iter().all(|keys| {
+            let place: Vec<_> = self.place.iter().cloned().chain(steps(keys)).collect();
+            let mut outside = self.found.iter().filter(|complaint| complaint.is_of_one);
+            outside.all(|complaint| !complaint.place.starts_with(&place))
+        })
     }
 }
 

@@ -1,21 +1,31 @@
 //! The files that a scenario names: below a folder, or made by a program and never written.
 
+mod recordings;
+
 use crate::LoadError;
-use std::borrow::Cow;
+use recordings::Recorded;
+pub use recordings::Recordings;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use tidegate_link::{DelayTrace, RateSeries, Trace};
 
 /// Where the files are that a scenario names.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Files<'a> {
     folder: &'a Path,
     made: Option<&'a BTreeMap<String, String>>,
+    recordings: Recordings,
 }
 
 impl<'a> Files<'a> {
     /// Below that folder.
     pub fn below(folder: &'a Path) -> Self {
-        Self { folder, made: None }
+        Self {
+            folder,
+            made: None,
+            recordings: Recordings::default(),
+        }
     }
 
     /// Beside the scenario's own file.
@@ -30,28 +40,47 @@ impl<'a> Files<'a> {
         Self { made, ..self }
     }
 
-    /// The text of the file that the scenario calls so.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn read(&self, name: &str) -> Result<Cow<'a, str>, LoadError> {
-        match self.made.and_then(|made| made.get(name)) {
-            Some(text) => Ok(Cow::Borrowed(text)),
-            None => LoadError::read(&self.folder.join(name)).map(Cow::Owned),
-        }
+    /// The same, of which what has been read is not read again: variants of a scenario share their recordings, and a pipe,
+    /// which can be read once, serves them all.
+    #[must_use]
+    pub fn sharing(self, recordings: &Recordings) -> Self {
+        let recordings = recordings.clone();
+        Self { recordings, ..self }
     }
 
-    /// Hands the text of that file to one of the link's parsers.
-    pub(crate) fn parse<T>(
-        &self,
-        name: &str,
-        parser: fn(&str) -> Result<T, tidegate_link::ParseError>,
-    ) -> Result<T, LoadError> {
-        parser(&self.read(name)?).map_err(|e| LoadError::Syntax {
-            path: self.folder.join(name),
-            line: e.line,
-            key: None,
-            message: e.message,
-        })
+    /// What is to be said of those that have been read, as [`Recordings::warnings`] has it.
+    pub fn warnings(&self) -> Vec<String> {
+        self.recordings.warnings()
+    }
+
+    /// The hash of what is in the file that stands under that one of [`FILE_KEYS`](crate::FILE_KEYS), by BLAKE3.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not what the key wants.
+    pub fn hash(&self, key: &str, name: &str) -> Result<String, LoadError> {
+        let hash = match key {
+            "series" => self.read::<RateSeries>(name)?.1,
+            "delay_trace" => self.read::<DelayTrace>(name)?.1,
+            _ => self.read::<Trace>(name)?.1,
+        };
+        Ok(hash.to_string())
+    }
+
+    pub(crate) fn trace(&self, name: &str) -> Result<Arc<Trace>, LoadError> {
+        self.read(name).map(|(trace, _)| trace)
+    }
+
+    pub(crate) fn series(&self, name: &str) -> Result<Arc<RateSeries>, LoadError> {
+        self.read(name).map(|(series, _)| series)
+    }
+
+    pub(crate) fn delay_trace(&self, name: &str) -> Result<Arc<DelayTrace>, LoadError> {
+        self.read(name).map(|(delays, _)| delays)
+    }
+
+    fn read<R: Recorded>(&self, name: &str) -> Result<(Arc<R>, blake3::Hash), LoadError> {
+        let text = self.made.and_then(|made| made.get(name));
+        self.recordings
+            .get(&self.folder.join(name), text.map(String::as_str))
     }
 }

@@ -22,6 +22,7 @@ pub use shaper::ShaperSpec;
 pub use tidegate_link::{AbcFeedback, CellKind, Loss, QueuePolicy, SchedulerKind};
 
 use crate::complaints::Complaints;
+use crate::ranges;
 use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,7 @@ pub struct LinkSpec {
     /// How much the link carries, and when. With `cell`, how much it would carry alone.
     pub rate: RateSpec,
     /// One-way propagation delay, in milliseconds.
+    #[schemars(range(min = 0.0, max = 60_000.0))]
     pub delay_ms: f64,
     /// Later values of the propagation delay.
     #[serde(default)]
@@ -88,7 +90,7 @@ impl LinkSpec {
 
     /// The first thing about the link that makes no sense.
     pub fn complaint(&self) -> Option<String> {
-        let mut complaints = Complaints::default();
+        let mut complaints = Complaints::with(ranges::of_link(self));
         self.complain(&mut complaints);
         complaints.first()
     }
@@ -101,9 +103,6 @@ impl LinkSpec {
         if let Some(loss) = self.loss {
             loss::complain(loss, to);
         }
-        if let Some(shaper) = self.shaper {
-            shaper.complain(to);
-        }
         if let Some(cell) = self.cell {
             cell.complain(to);
             // Its router would have to know what the scheduler gives it.
@@ -113,12 +112,6 @@ impl LinkSpec {
         }
         if let Some(arq) = &self.arq {
             arq.complain(&self.rate, to);
-        }
-        if let Some(disorder) = self.disorder {
-            disorder.complain(to);
-        }
-        if let Some(middlebox) = self.middlebox {
-            middlebox.complain(to);
         }
     }
 
@@ -132,7 +125,10 @@ impl LinkSpec {
     }
 
     /// The same with files from there.
-    pub(crate) fn resolve_from(&self, files: &Files, seed: u64) -> Result<Config, LoadError> {
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    pub fn resolve_from(&self, files: &Files, seed: u64) -> Result<Config, LoadError> {
         let rate = self.rate.resolve(files, seed)?;
         Ok(Config {
             shaper: self.shaper.map(ShaperSpec::resolve),
@@ -146,10 +142,6 @@ impl LinkSpec {
             rate,
         })
     }
-}
-
-fn milliseconds_ok(ms: f64) -> bool {
-    (0.0..=60_000.0).contains(&ms)
 }
 
 fn milliseconds(ms: f64) -> Duration {

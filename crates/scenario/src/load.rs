@@ -1,8 +1,8 @@
 //! Reading a scenario and the files that it names, with errors that say where and what: all of them at once.
 
-use crate::complaints::Complaint;
+use crate::complaints::{Complaint, Complaints};
 use crate::place::{as_value, document, follow, key_at, spelt};
-use crate::{Files, Scenario, Setting, Step, read_text, tolerant};
+use crate::{Files, Scenario, Step, range, read_text, tolerant};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
@@ -137,7 +137,7 @@ impl LoadError {
         let Self::Read { path: file, source } = &self else {
             return self;
         };
-        let Ok(text) = Self::read(path) else {
+        let Some(text) = read_again(path) else {
             return self;
         };
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -154,6 +154,12 @@ impl LoadError {
             None => self,
         }
     }
+}
+
+/// What has been read once; of a pipe nothing is left.
+pub(crate) fn read_again(path: &Path) -> Option<String> {
+    let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
+    is_file.then(|| read_text(path).ok())?
 }
 
 fn unreadable(file: &str, why: &std::io::Error) -> String {
@@ -199,20 +205,14 @@ impl Scenario {
     /// All that is wrong with it, as far as one thing does not hide another.
     pub fn parse(text: &str, path: &Path) -> Result<Self, LoadError> {
         match toml::from_str::<Self>(text) {
-            Ok(scenario) => scenario.checked(text, path, &[]),
+            Ok(scenario) => scenario.checked(text, path),
             Err(first) => Err(malformed(&first, text, path)),
         }
     }
 
-    /// The scenario, if it makes sense. It is that of `text` but for `settings`.
-    pub(crate) fn checked(
-        self,
-        text: &str,
-        path: &Path,
-        settings: &[Setting<'_>],
-    ) -> Result<Self, LoadError> {
-        let complaints = self.complaints();
-        match refused(complaints, text, path, settings) {
+    /// The scenario of `text`, if it makes sense.
+    fn checked(self, text: &str, path: &Path) -> Result<Self, LoadError> {
+        match refused(self.complaints(), text, path) {
             Some(error) => Err(error),
             None => Ok(self),
         }
@@ -269,9 +269,34 @@ impl Scenario {
             .into_iter()
             .collect();
         match (down, up, hops) {
-            (Some(down), Some(up), Some(hops)) => Ok(LinkInputs { down, up, hops }),
+            (Some(down), Some(up), Some(hops)) => {
+                let inputs = LinkInputs { down, up, hops };
+                match self.costly(&inputs, path) {
+                    Some(refusal) => Err(refusal),
+                    None => Ok(inputs),
+                }
+            }
             _ => Err(LoadError::all(errors).expect("one at least")),
         }
+    }
+}
+
+impl Scenario {
+    /// Recordings that carry so much that nobody could wait for it.
+    fn costly(&self, inputs: &LinkInputs, path: &Path) -> Option<LoadError> {
+        let rates: Vec<f64> = [&inputs.down, &inputs.up]
+            .into_iter()
+            .chain(&inputs.hops)
+            .map(|config| config.rate.mean_bps() / 1e6)
+            .collect();
+        let mut complaints = Complaints::default();
+        self.complain_of_cost(&|place| rates.get(place).copied(), &mut complaints);
+        let complaint = complaints.found().into_iter().next()?;
+        Some(LoadError::Meaning {
+            path: path.into(),
+            key: Some(spelt(&complaint.place)),
+            message: complaint.message,
+        })
     }
 }
 
@@ -295,14 +320,26 @@ fn malformed(first: &toml::de::Error, text: &str, path: &Path) -> LoadError {
         .unwrap_or_default();
     // Of what is wrong already nothing more can be said.
     let sound = complaints.into_iter().filter(|complaint| {
-        let parts = parts_of(&complaint.place);
+        let parts = match complaint.is_of_one {
+            true => vec![complaint.place.clone()],
+            false => parts_of(&complaint.place),
+        };
         let mut parts = parts.iter().map(|part| follow(&document, part).0);
         parts.all(|part| !faults.iter().any(|fault| fault.within(part)))
     });
-    let meant = refused(sound.collect(), text, path, &[]);
+    let meant = refused(sound.collect(), text, path);
     let faults = faults.iter();
-    let faults = faults.map(|fault| LoadError::at(fault.offset, fault.message.clone(), text, path));
+    let faults = faults.map(|fault| {
+        let message = out_of_range(fault, &document).unwrap_or_else(|| fault.message.clone());
+        LoadError::at(fault.offset, message, text, path)
+    });
     LoadError::all(faults.chain(meant)).unwrap_or_else(|| LoadError::toml(first, text, path))
+}
+
+/// Of a number that its type cannot hold: its range, of which the type's is more than it may have.
+fn out_of_range(fault: &tolerant::Fault, document: &Spanned<DeValue>) -> Option<String> {
+    let (number, key) = (fault.number?, key_at(document, fault.offset)?);
+    Some(format!("{key} is {number}, expected {}", range(&key)?))
 }
 
 /// Places of all that has to be known to tell whether the value at `place` makes sense.
@@ -322,43 +359,24 @@ fn parts_of(place: &[Step]) -> Vec<Vec<Step>> {
     parts
 }
 
-/// Complaints of the scenario of `text` but for `settings`, which stand on no line.
-fn refused(
-    complaints: Vec<Complaint>,
-    text: &str,
-    path: &Path,
-    settings: &[Setting<'_>],
-) -> Option<LoadError> {
+/// Complaints of the scenario of `text`.
+fn refused(complaints: Vec<Complaint>, text: &str, path: &Path) -> Option<LoadError> {
     if complaints.is_empty() {
         return None;
     }
     let document = document(text);
-    let errors = complaints.into_iter().map(|complaint| {
-        let set = settings
-            .iter()
-            .any(|(key, _)| overlaps(&complaint.place, key));
-        match document.as_ref().filter(|_| !set) {
-            Some(document) => {
-                let (value, _) = follow(document, &complaint.place);
-                LoadError::at(value.span().start, complaint.message, text, path)
-            }
-            None => LoadError::Meaning {
-                path: path.into(),
-                key: Some(spelt(&complaint.place)),
-                message: complaint.message,
-            },
+    let errors = complaints.into_iter().map(|complaint| match &document {
+        Some(document) => {
+            let (value, _) = follow(document, &complaint.place);
+            LoadError::at(value.span().start, complaint.message, text, path)
         }
+        None => LoadError::Meaning {
+            path: path.into(),
+            key: Some(spelt(&complaint.place)),
+            message: complaint.message,
+        },
     });
     LoadError::all(errors)
-}
-
-/// Whether one lies within the other.
-fn overlaps(place: &[Step], key: &[String]) -> bool {
-    place.iter().zip(key).all(|(step, name)| match step {
-        Step::Key(key) => key == name,
-        // Which of a list is meant may be its name, a number or each: the line of another one would mislead.
-        Step::Nth(_) | Step::Named(_) => true,
-    })
 }
 
 pub(crate) fn duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<String> {

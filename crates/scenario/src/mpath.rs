@@ -15,20 +15,25 @@ pub struct MpathSpec {
     #[schemars(schema_with = "words::direction")]
     pub direction: Direction,
     /// The proxies that the registry knows.
+    #[schemars(length(max = 100))]
     pub proxies: Vec<ProxySpec>,
     /// Largest share of a proxied path's window that a shared loss moves to the direct path.
     #[schemars(extend("unit" = "share"))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
     /// New proxied paths after a loss on the direct path, as a share of its window.
     #[schemars(extend("unit" = "share"))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: f64,
     /// How long a way through a proxy may take, in round trips of the direct path (τ).
     #[schemars(extend("unit" = "round trips"))]
+    #[schemars(range(min = 0.01, max = 1000.0))]
     pub patience: f64,
     /// How paths that share a queue with the direct one are told.
     #[serde(skip_serializing_if = "Detection::is_usual")]
     pub detection: Detection,
     /// The receiver's buffer in bytes.
+    #[schemars(range(min = 1500, max = 1_000_000_000_000u64))]
     pub buffer_bytes: u64,
 }
 
@@ -88,10 +93,6 @@ impl MpathSpec {
 
     /// Complains of all that makes no sense in it.
     pub(crate) fn complain(&self, to: &mut Complaints) {
-        to.share("mpath.alpha", self.alpha);
-        to.share("mpath.beta", self.beta);
-        to.positive("mpath.patience", self.patience);
-        to.at_least_one("mpath.buffer_bytes", self.buffer_bytes);
         let names = self.proxies.iter().map(|proxy| &proxy.name);
         if let Some(name) = duplicate(names) {
             to.say(

@@ -1,6 +1,7 @@
 //! Where in a scenario's file a value stands, for complaints of those who cannot do what it says.
 
 use crate::LoadError;
+use crate::load::read_again;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -19,10 +20,7 @@ pub enum Step {
 impl LoadError {
     /// What is wrong with `value`, which stands at that place of the file unless the command line put it there.
     pub fn of_value(place: &[Step], value: &str, message: String, path: &Path) -> Self {
-        let text = match Self::read(path) {
-            Ok(text) => text,
-            Err(error) => return error,
-        };
+        let text = read_again(path).unwrap_or_default();
         match offset(&text, place, value) {
             Some(offset) => Self::at(offset, message, &text, path),
             None => Self::Meaning {

@@ -16,12 +16,15 @@ pub struct Scenario {
     #[serde(default)]
     pub description: String,
     /// Seconds that each run lasts.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub duration_s: f64,
     /// Seconds at the start that no statistic counts.
     #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub warmup_s: f64,
     /// Seed of everything random: loss, and generated traces without a seed of their own.
     #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807u64))]
     pub seed: u64,
     /// The link from the server to the client.
     pub down: LinkSpec,
@@ -29,15 +32,18 @@ pub struct Scenario {
     pub up: LinkSpec,
     /// Further links on the way.
     #[serde(default, rename = "hop", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
     pub hops: Vec<Hop>,
     /// What the two hosts' kernels are set to, unless a run says otherwise.
     #[serde(default)]
     pub hosts: Hosts,
     /// What the hosts do.
     #[serde(rename = "workload")]
+    #[schemars(length(max = 1000))]
     pub workloads: Vec<Workload>,
     /// The variants to compare, in the order in which they are run.
     #[serde(rename = "run")]
+    #[schemars(length(max = 1000))]
     pub runs: Vec<Run>,
 }
 
@@ -101,12 +107,14 @@ pub struct Hosts {
     pub congestion_control: String,
     /// The receivers' `tcp_rmem` maximum in bytes; absent: the kernel's own.
     #[schemars(extend("unit" = "bytes"))]
+    #[schemars(range(min = 4096, max = 2_147_483_647))]
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
     /// Every sender's initial congestion window in segments; absent: the kernel's own, 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "segments"))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub initial_window: Option<u32>,
     /// Whether a pause lowers a sender's congestion window (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
@@ -219,10 +227,12 @@ pub struct Run {
     pub cake: Option<CakeSpec>,
     /// DRWA's λ: how many bandwidth-delay products its window is.
     #[serde(default = "three")]
+    #[schemars(range(min = 0.01, max = 1000.0))]
     pub lambda: f64,
     /// Largest window in bytes that DRS or DRWA asks for. DRS: the static limit of Algorithm 2;
     /// without it Algorithm 1.
     #[schemars(extend("unit" = "bytes"))]
+    #[schemars(range(min = 1, max = 4_294_967_295u64))]
     pub limit: Option<u64>,
     /// RSFC as in Fig. 5.9 of Xu's thesis (2014), to see what the rest is good for: RDmin and RTTmin are
     /// never raised, and there is no monitor state.
@@ -232,6 +242,7 @@ pub struct Run {
     /// autotuned buffer. In the laboratory for the hosts of `own_tcp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "bytes"))]
+    #[schemars(range(min = 1, max = 1_073_741_824))]
     pub window: Option<u64>,
     /// How receivers keep their buffers from overflowing; classic and adaptive ones need a `window`.
     /// In the laboratory for the hosts of `own_tcp`.
@@ -245,6 +256,7 @@ pub struct Run {
     pub congestion_control: Option<String>,
     /// Overrides `hosts.rmem_max`.
     #[schemars(extend("unit" = "bytes"))]
+    #[schemars(range(min = 4096, max = 2_147_483_647))]
     pub rmem_max: Option<u64>,
     /// Overrides `hosts.own_tcp`.
     pub own_tcp: Option<Vec<Side>>,

@@ -23,6 +23,8 @@ pub struct Fault {
     pub offset: usize,
     /// What, and what was expected.
     pub message: String,
+    /// The number, where it is one that its type cannot hold.
+    pub number: Option<i128>,
 }
 
 impl Fault {
@@ -95,7 +97,11 @@ struct Notes {
 impl Notes {
     fn fault(&self, offset: usize, message: impl Display) {
         let message = message.to_string();
-        self.faults.borrow_mut().push(Fault { offset, message });
+        self.faults.borrow_mut().push(Fault {
+            offset,
+            message,
+            number: None,
+        });
     }
 }
 
@@ -135,8 +141,11 @@ impl<'a, 'i> Value<'a, 'i> {
         })?;
         let ok = (least..=most).contains(&number);
         if !ok && let Some(at) = self.at {
-            let message = format!("invalid value: {number}, expected {least} to {most}");
-            self.notes.fault(at.span().start, message);
+            self.notes.faults.borrow_mut().push(Fault {
+                offset: at.span().start,
+                message: format!("invalid value: {number}, expected {least} to {most}"),
+                number: Some(number),
+            });
         }
         ok.then_some(number)
     }

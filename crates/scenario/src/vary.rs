@@ -1,6 +1,6 @@
 //! One scenario, many variants: settings that the command line puts in place of the file's.
 
-use crate::{LoadError, Scenario};
+use crate::{FILE_KEYS, LoadError, Scenario};
 use std::path::Path;
 use std::str::FromStr;
 use toml::{Table, Value};
@@ -28,10 +28,42 @@ impl FromStr for Variation {
         if key.iter().any(String::is_empty) {
             return Err("expected names joined by single dots before the =".into());
         }
-        Ok(Self {
-            key,
-            values: values.split(',').map(value).collect(),
-        })
+        let names_files = key
+            .last()
+            .is_some_and(|key| FILE_KEYS.contains(&key.as_str()));
+        let values = match names_files {
+            true => paths(values).into_iter().map(Value::String).collect(),
+            false => values.split(',').map(value).collect(),
+        };
+        Ok(Self { key, values })
+    }
+}
+
+/// Paths, between commas unless there is a file whose name has some.
+fn paths(text: &str) -> Vec<String> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let mut paths = Vec::new();
+    let mut from = 0;
+    while from < parts.len() {
+        let longer = (from + 2..=parts.len())
+            .rev()
+            .find(|&to| Path::new(&parts[from..to].join(",")).exists());
+        let to = longer.unwrap_or(from + 1);
+        let path = parts[from..to].join(",");
+        paths.push(match longer {
+            Some(_) => path,
+            None => unquoted(path.trim()),
+        });
+        from = to;
+    }
+    paths
+}
+
+/// A path that is written as a TOML string, or as it stands.
+fn unquoted(path: &str) -> String {
+    match value(path) {
+        Value::String(text) => text,
+        _ => path.to_owned(),
     }
 }
 
@@ -93,10 +125,7 @@ impl Scenario {
             name.push_str(&format!(" {}={}", key.join("."), short(value)));
         }
         table.insert("name".into(), Value::String(name));
-        let varied = table
-            .try_into::<Self>()
-            .map_err(|e| wrong(e.message().replace('\n', ", ")))?;
-        varied.checked(text, path, settings)
+        Self::from_table(&table, text, path, &[])
     }
 }
 

@@ -18,6 +18,7 @@ pub struct ProxySpec {
     pub name: String,
     /// Names of the links on the way through it, in the order in which they are passed, in the
     /// direction of the data; without any it does not answer.
+    #[schemars(length(max = 100))]
     pub links: Vec<String>,
 }
 

@@ -145,8 +145,7 @@ fn put_contents(value: &mut Value, files: &Files) -> Result<(), LoadError> {
         Value::Array(values) => values.iter_mut().try_for_each(|v| put_contents(v, files)),
         Value::Object(entries) => entries.iter_mut().try_for_each(|(key, value)| match value {
             Value::String(file) if FILE_KEYS.contains(&key.as_str()) => {
-                let content = files.read(file)?;
-                *file = blake3::hash(content.as_bytes()).to_string();
+                *file = files.hash(key, file)?;
                 Ok(())
             }
             other => put_contents(other, files),

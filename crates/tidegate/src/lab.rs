@@ -3,7 +3,9 @@
 use crate::args::examples::{Example, examples};
 use crate::exit::{BadInput, require_root};
 use crate::provenance::Made;
-use crate::scenarios::{ScenarioArgs, Variant, print_json, print_table, variants, write_page};
+use crate::scenarios::{
+    ScenarioArgs, Variant, print_json, print_table, text, variants, write_page,
+};
 use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Result, bail};
@@ -42,7 +44,7 @@ pub struct LabArgs {
 /// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {
     let asked = &args.scenario;
-    let variants = variants(asked, &asked.vary)?;
+    let variants = variants(asked, &text(asked)?, &asked.vary)?;
     // Nor must what cannot be done cost the time of what was before it.
     variants
         .iter()

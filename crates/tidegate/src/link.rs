@@ -14,12 +14,17 @@ use strum::VariantNames;
 use tidegate_lab::{Caller, Guest, Resolver, Uplinks, link_shell};
 use tidegate_link::Config;
 use tidegate_rtnetlink::Link;
-use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
+use tidegate_scenario::{CellKind, Files, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 
 /// Runs it; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
 pub fn run(args: &LinkArgs) -> Result<ExitCode> {
-    let down = link(args, "--down", &args.down, args.seed)?;
-    let up = link(args, "--up", &args.up, args.seed.wrapping_add(1))?;
+    // A pipe may stand for both ways.
+    let files = Files::below(Path::new(""));
+    let down = link(args, &files, "--down", &args.down, args.seed)?;
+    let up = link(args, &files, "--up", &args.up, args.seed.wrapping_add(1))?;
+    for warning in files.warnings() {
+        eprintln!("tidegate link: {warning}");
+    }
     require_root("an emulated link")?;
     let caller = match args.root {
         true => None,
@@ -73,7 +78,7 @@ fn uplinks(via: &[String]) -> Result<Uplinks> {
     Ok(uplinks)
 }
 
-fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> {
+fn link(args: &LinkArgs, files: &Files, option: &str, rate: &str, seed: u64) -> Result<Config> {
     let refused = |complaint| BadInput(format!("{option} {rate}: {complaint}"));
     let spec = LinkSpec {
         queue: QueueSpec {
@@ -88,11 +93,11 @@ fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> 
     if let Some(complaint) = spec.complaint() {
         return Err(refused(complaint).into());
     }
-    Ok(spec.resolve(Path::new(""), seed)?)
+    Ok(spec.resolve_from(files, seed)?)
 }
 
-/// A number is a rate, a known word a cell model, what has an equals sign a scenario's rate, anything
-/// else a file.
+/// A number is a rate, a known word a cell model, what is there a file, what has an equals sign a scenario's rate,
+/// anything else a file that is missing.
 fn rate_spec(text: &str) -> Result<RateSpec, String> {
     if let Ok(kind) = text.parse() {
         return Ok(RateSpec::Generate(GenerateSpec {
@@ -104,21 +109,25 @@ fn rate_spec(text: &str) -> Result<RateSpec, String> {
     if let Ok(mbps) = text.parse() {
         return Ok(RateSpec::ConstantMbps(mbps));
     }
-    if text.contains('=') {
+    let is_there = Path::new(text).exists();
+    if text.contains('=') && !is_there {
         return toml::from_str(text).map_err(|e| e.message().replace('\n', ", "));
     }
-    if !text.contains(['.', '/']) && !Path::new(text).exists() {
+    if !text.contains(['.', '/']) && !is_there {
         let cells = CellKind::VARIANTS.join(", ");
         return Err(format!(
             "neither a rate nor a file, expected Mbit/s (20), a cell model ({cells}), a trace in Mahimahi's format, a rate series \
              (FILE.csv), or a scenario's rate (steps = [[0, 20], [30, 2]])"
         ));
     }
-    Ok(if text.ends_with(".csv") {
-        RateSpec::Series(text.into())
-    } else {
-        RateSpec::Trace(text.into())
-    })
+    let extension = Path::new(text).extension();
+    Ok(
+        if extension.is_some_and(|end| end.eq_ignore_ascii_case("csv")) {
+            RateSpec::Series(text.into())
+        } else {
+            RateSpec::Trace(text.into())
+        },
+    )
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tidegate_scenario::{
-    FILE_KEYS, LinkInputs, LoadError, ResultSet, Run, Scenario, Variation, combinations,
+    FILE_KEYS, Files, LinkInputs, LoadError, Recordings, ResultSet, Run, Scenario, Variation,
+    combinations,
 };
+use tidegate_sim::Keys;
 
 /// A scenario, its variants and runs, and how the result is shown.
 #[derive(Debug, Args)]
@@ -44,32 +46,61 @@ pub struct Variant {
     pub left_out: Vec<Run>,
     /// Its links.
     pub inputs: LinkInputs,
+    /// What identifies its runs.
+    pub keys: Keys,
     /// The values that were put in place of its own, in the order of the variations.
     pub values: Vec<String>,
 }
 
-/// Reads every combination of `variations`. Reads everything before anything is run: a bad last trace
-/// must not cost the first ones' time.
-pub fn variants(args: &ScenarioArgs, variations: &[Variation]) -> Result<Vec<Variant>> {
+/// Variants that are read before the first is run.
+const MOST_VARIANTS: usize = 1_000_000;
+
+/// The scenario's text, which is read once: it may come through a pipe.
+pub fn text(args: &ScenarioArgs) -> Result<String> {
+    Ok(LoadError::read(&args.scenario)?)
+}
+
+/// Reads every combination of `variations` of the scenario, whose text that is. Reads everything before anything is run: a
+/// bad last trace must not cost the first ones' time. What they name is read once for all of them.
+pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Result<Vec<Variant>> {
     let path = &args.scenario;
-    let text = LoadError::read(path)?;
     let variations: Vec<_> = variations.iter().cloned().map(files_from_here).collect();
-    combinations(&variations)
+    let count = variations
         .iter()
-        .map(|settings| {
-            let mut scenario = Scenario::parse_with(&text, path, settings)
-                .map_err(|error| error.with_missing_files(&text, path))?;
-            let left_out = select(&mut scenario, &args.run)?;
-            let inputs = scenario.link_inputs(path)?;
-            let values = settings.iter().map(|(_, value)| plain(value)).collect();
-            Ok(Variant {
-                scenario,
-                left_out,
-                inputs,
-                values,
-            })
+        .try_fold(1_usize, |count, v| count.checked_mul(v.values.len()));
+    if count.is_none_or(|count| count > MOST_VARIANTS) {
+        let count = variations
+            .iter()
+            .map(|v| v.values.len().to_string())
+            .collect::<Vec<_>>()
+            .join(" x ");
+        return Err(BadInput(format!(
+            "{count} variants (--vary, --seeds), expected {MOST_VARIANTS} at most: several sweeps, each of a part of them"
+        ))
+        .into());
+    }
+    let recordings = Recordings::default();
+    let read = |settings: &Vec<_>| {
+        let mut scenario = Scenario::parse_with(text, path, settings)
+            .map_err(|error| error.with_missing_files(text, path))?;
+        let left_out = select(&mut scenario, &args.run)?;
+        let files = Files::beside(path).sharing(&recordings);
+        let inputs = scenario.link_inputs_from(&files, path)?;
+        let keys = Keys::from_files(&scenario, &files)?;
+        let values = settings.iter().map(|(_, value)| plain(value)).collect();
+        Ok(Variant {
+            scenario,
+            left_out,
+            inputs,
+            keys,
+            values,
         })
-        .collect()
+    };
+    let variants = combinations(&variations).iter().map(read).collect();
+    for warning in recordings.warnings() {
+        eprintln!("tidegate: {warning}");
+    }
+    variants
 }
 
 /// A string without its quotes, anything else as TOML has it.

@@ -6,7 +6,7 @@ mod seeds;
 
 use crate::exit::BadInput;
 use crate::provenance::Made;
-use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
+use crate::scenarios::{Variant, print_json, print_table, text, variants, write_page};
 use crate::signals;
 use anyhow::{Result, bail};
 pub use args::SimArgs;
@@ -14,18 +14,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 use out::Out;
 use std::io::Write;
 use std::num::NonZero;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tidegate_scenario::{ResultSet, Run, RunResult, Scenario, Variation};
-use tidegate_sim::{Keys, Options, check, in_order, run_one};
+use tidegate_sim::{Options, check, in_order, run_one};
 
 /// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
 pub fn run(args: &SimArgs) -> Result<()> {
     let asked = &args.scenario;
-    let variations = with_seeds(args)?;
-    let variants = variants(asked, &variations)?;
+    let text = text(asked)?;
+    let variations = with_seeds(args, &text)?;
+    let variants = variants(asked, &text, &variations)?;
     for variant in &variants {
         check(&variant.scenario)?;
     }
@@ -82,42 +82,31 @@ fn identifiers(variations: &[Variation]) -> Vec<String> {
 }
 
 /// What identifies rows, in the columns' order.
-struct Identities<'a>(Vec<(&'a Variant, Keys)>);
+struct Identities<'a>(&'a [Variant]);
 
-impl<'a> Identities<'a> {
-    /// Of these variants of the scenario at `path`.
-    fn new(variants: &'a [Variant], path: &Path) -> Result<Self> {
-        let with_keys = |variant: &'a Variant| Ok((variant, Keys::new(&variant.scenario, path)?));
-        variants
-            .iter()
-            .map(with_keys)
-            .collect::<Result<_>>()
-            .map(Self)
-    }
-
+impl Identities<'_> {
     fn of(&self, job: &Job) -> Vec<String> {
-        let (variant, keys) = &self.0[job.variant];
-        identity(variant, keys, &variant.scenario.runs[job.run])
+        let variant = &self.0[job.variant];
+        identity(variant, &variant.scenario.runs[job.run])
     }
 
     /// Of every run of every variant, those that were not asked for, too.
     fn of_all(&self) -> Vec<Vec<String>> {
-        let of_variant = |(variant, keys): &(&'a Variant, Keys)| {
+        let of_variant = |variant: &Variant| {
             let runs = variant.scenario.runs.iter().chain(&variant.left_out);
-            runs.map(|run| identity(variant, keys, run))
-                .collect::<Vec<_>>()
+            runs.map(|run| identity(variant, run)).collect::<Vec<_>>()
         };
         self.0.iter().flat_map(of_variant).collect()
     }
 }
 
-fn identity(variant: &Variant, keys: &Keys, run: &Run) -> Vec<String> {
-    let own = [run.name.clone(), keys.of(run).to_string()];
+fn identity(variant: &Variant, run: &Run) -> Vec<String> {
+    let own = [run.name.clone(), variant.keys.of(run).to_string()];
     variant.values.iter().cloned().chain(own).collect()
 }
 
 /// The variations asked for, and that of the seed, which turns fastest.
-fn with_seeds(args: &SimArgs) -> Result<Vec<Variation>> {
+fn with_seeds(args: &SimArgs, text: &str) -> Result<Vec<Variation>> {
     let asked = &args.scenario;
     let mut variations = asked.vary.clone();
     if args.seeds > 1 {
@@ -126,11 +115,21 @@ fn with_seeds(args: &SimArgs) -> Result<Vec<Variation>> {
                 BadInput("both --seeds and --vary seed, expected one of them".into()).into(),
             );
         }
-        let first = Scenario::load(&asked.scenario)?.seed;
-        let seeds = (0..u64::from(args.seeds)).map(|n| first.wrapping_add(n) as i64);
+        let path = &asked.scenario;
+        let scenario =
+            Scenario::parse(text, path).map_err(|error| error.with_missing_files(text, path))?;
+        let first = scenario.seed as i64;
+        let Some(end) = first.checked_add(args.seeds.into()) else {
+            return Err(BadInput(format!(
+                "--seeds {} after seed = {first}, expected none beyond {}",
+                args.seeds,
+                i64::MAX
+            ))
+            .into());
+        };
         variations.push(Variation {
             key: vec!["seed".into()],
-            values: seeds.map(toml::Value::Integer).collect(),
+            values: (first..end).map(toml::Value::Integer).collect(),
         });
     }
     Ok(variations)

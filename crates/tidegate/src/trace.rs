@@ -12,6 +12,9 @@ use tidegate_scenario::{CellKind, GenerateSpec};
 /// The longest trace that is written, in seconds: a day.
 const LONGEST_S: u64 = 86_400;
 
+/// Lines that are written: no recording that is read has more than 4 GB.
+const MOST_LINES: f64 = 5e8;
+
 /// How `trace` is used.
 const EXAMPLES: &[Example] = &[(
     "tidegate trace lte --seconds 120 --mean-mbps 20",
@@ -45,17 +48,26 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         ))
         .into());
     }
-    if args.mean_mbps.is_some_and(|m| !(m.is_finite() && m > 0.0)) {
-        return Err(BadInput("--mean-mbps, expected more than 0".into()).into());
+    let range = tidegate_scenario::range("down.rate.generate.mean_mbps").expect("a scenario's");
+    if let Some(mbps) = args.mean_mbps.filter(|mbps| !range.spans(*mbps)) {
+        return Err(BadInput(format!("--mean-mbps {mbps}, expected {range}")).into());
     }
     let spec = GenerateSpec {
         kind: args.kind,
         mean_mbps: args.mean_mbps,
         seed: Some(args.seed),
     };
-    let trace = spec
-        .model(args.seed)
-        .trace(Duration::from_secs(args.seconds));
+    let model = spec.model(args.seed);
+    let lines = model.mean_bps() / 12e3 * args.seconds as f64;
+    if lines > MOST_LINES {
+        return Err(BadInput(format!(
+            "--seconds {} of {} Mbit/s are some {lines:.0e} lines, expected {MOST_LINES:.0e} at most",
+            args.seconds,
+            model.mean_bps() / 1e6
+        ))
+        .into());
+    }
+    let trace = model.trace(Duration::from_secs(args.seconds));
     write!(std::io::stdout().lock(), "{trace}")?;
     Ok(())
 }

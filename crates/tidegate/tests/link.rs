@@ -52,6 +52,36 @@ fn the_command_has_the_rights_of_whoever_called_sudo() {
     assert_eq!(said[0], "0");
 }
 
+/// An hour of LTE has 26 MB.
+#[test]
+fn a_recording_of_an_hour_is_played_whatever_its_name() {
+    if !has_tun() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mean=12,seed=1.trace");
+    let trace = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["trace", "lte", "--seconds", "3600"])
+        .output()
+        .unwrap();
+    std::fs::write(&path, trace.stdout).unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() > 20 << 20);
+    let namespace = Namespace::new().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    command.args([
+        "link",
+        "--down",
+        path.to_str().unwrap(),
+        "--root",
+        "--",
+        "echo",
+        "there",
+    ]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let link = namespace.run(|| Ok(command.spawn()?)).unwrap();
+    assert_eq!(printed(link), ["there"]);
+}
+
 #[test]
 fn it_ends_with_what_passed() {
     if !has_tun() {

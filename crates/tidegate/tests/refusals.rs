@@ -97,7 +97,7 @@ fn a_trace_with_a_bad_line() {
     let folder = folder(SCENARIO, "1\n2\nthree\n4\n");
     assert_refused(
         &lab(folder.path(), &[]),
-        &["link.down:3:", "three", "expected"],
+        &["link.down:3:", "expected", "found a word of 5 characters"],
     );
 }
 
@@ -266,7 +266,10 @@ fn recordings_that_are_not_there_or_broken() {
     let folder = folder(SCENARIO, "0\n5\nfive\n");
     let missing = folder.path().join("missing");
     assert_refused(&reproduce(&missing), &["--traces", "missing"]);
-    assert_refused(&reproduce(folder.path()), &["link.down:3", "five"]);
+    assert_refused(
+        &reproduce(folder.path()),
+        &["link.down:3", "found a word of 4 characters"],
+    );
 }
 
 #[test]
@@ -341,7 +344,7 @@ fn a_rate_that_is_none() {
     let output = tidegate(&["link", "--down=-3", "--", "true"])
         .output()
         .unwrap();
-    assert_refused(&output, &["--down", "more than 0"]);
+    assert_refused(&output, &["--down", "expected 0.001 to 100000 Mbit/s"]);
     let output = tidegate(&["link", "--down", "walk = { peak_mbps = 5 }", "--", "true"])
         .output()
         .unwrap();

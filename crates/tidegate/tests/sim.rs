@@ -338,3 +338,123 @@ fn json_and_page_say_where_they_come_from_and_are_the_same_however_they_were_mad
         assert!(page.contains(said), "no {said}");
     }
 }
+
+/// The same over a recording.
+fn recorded(name: &str) -> TempDir {
+    let rate = format!(
+        "{{ {} = \"{name}\" }}",
+        if name.ends_with("csv") {
+            "series"
+        } else {
+            "trace"
+        }
+    );
+    folder(&SCENARIO.replace("{ constant_mbps = 10 }", &rate))
+}
+
+/// As a shell calls it: `tidegate` and the arguments.
+fn shell(folder: &Path, script: &str) -> Output {
+    let mut command = Command::new("timeout");
+    let script = format!(
+        "tidegate() {{ {} \"$@\"; }}; {script}",
+        env!("CARGO_BIN_EXE_tidegate")
+    );
+    command
+        .current_dir(folder)
+        .args(["60", "bash", "-c", &script]);
+    command.output().unwrap()
+}
+
+/// What `trace` writes is longer than any configuration may be.
+#[test]
+fn an_hour_that_trace_has_written_is_played() {
+    let folder = recorded("hour.down");
+    let script = "tidegate trace lte --seconds 3600 > hour.down && tidegate sim small.toml --vary duration_s=2 --seeds 2";
+    let output = shell(folder.path(), script);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(fs::metadata(folder.path().join("hour.down")).unwrap().len() > 20 << 20);
+}
+
+/// A pipe can be read once: all seeds have what came through it, and the scenario may come through one as well.
+#[test]
+fn pipes_serve_all_seeds() {
+    let folder = recorded("link.down");
+    let path = folder.path();
+    let lines = r"printf '1\n2\n2\n'";
+    let sweep = "--vary duration_s=1 --seeds 2 --out";
+    for (number, script) in [
+        format!("{lines} > link.down; tidegate sim small.toml {sweep} 0.csv"),
+        format!("tidegate sim small.toml --vary down.rate.trace=<({lines}) {sweep} 1.csv"),
+        format!("mkfifo pipe; {lines} > pipe & tidegate sim small.toml --vary down.rate.trace=pipe {sweep} 2.csv"),
+        format!("tidegate sim <(cat small.toml) --vary down.rate.trace=link.down {sweep} 3.csv"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let output = shell(path, &script);
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        let rows = fs::read_to_string(path.join(format!("{number}.csv"))).unwrap();
+        let keys: Vec<_> = rows
+            .lines()
+            .filter_map(|row| row.split(',').find(|cell| cell.len() > 32 && cell.contains('-')))
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(keys.len(), 4, "{rows}");
+        let first = fs::read_to_string(path.join("0.csv")).unwrap();
+        assert!(keys.iter().all(|key| first.contains(key)), "{script}\n{rows}\n{first}");
+    }
+}
+
+#[test]
+fn a_series_in_mbits_causes_a_warning_that_names_the_unit() {
+    let folder = recorded("ride.csv");
+    fs::write(folder.path().join("ride.csv"), "0,2.5\n1,8\n").unwrap();
+    let output = done(sim(folder.path(), "--vary duration_s=1 --seeds 2"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.contains("ride.csv: no rate above 8 bit/s: the second column is in bits per second"),
+        "{said}"
+    );
+}
+
+#[test]
+fn numbers_of_the_command_line_have_the_scenarios_ranges() {
+    let folder = folder(SCENARIO);
+    for (more, expected) in [
+        (
+            "--vary duration_s=1e9",
+            "duration_s is 1000000000, expected 0.001 to 1000000 s",
+        ),
+        (
+            "--vary workload.0.does.bulk.flows=0",
+            "does.bulk.flows is 0, expected 1 to 100000 connections",
+        ),
+        (
+            "--vary workload.0.does.bulk.flows=-1",
+            "does.bulk.flows is -1, expected 1 to 100000 connections",
+        ),
+        (
+            "--vary hosts={rmem_max=3}",
+            "hosts.rmem_max is 3, expected 4096 to 2147483647 bytes",
+        ),
+        ("--seeds 4000000000", "4000000000"),
+        (
+            "--seeds 900000 --vary down.delay_ms=1,2",
+            "2 x 900000 variants",
+        ),
+        (
+            "--vary seed=9223372036854775807 --seeds 2",
+            "both --seeds and --vary seed",
+        ),
+    ] {
+        let output = sim(folder.path(), more).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{more}: {said}");
+        assert!(said.contains(expected), "{more}: {said}");
+    }
+}

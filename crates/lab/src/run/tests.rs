@@ -107,3 +107,11 @@ fn tcp_of_our_own_has_no_kernel_beside_it() {
         assert!(refusal.contains("needs the kernel's network"), "{refusal}");
     }
 }
+
+/// Each has threads and sockets, of which a process has no 100,000, as the simulator may have.
+#[test]
+fn more_connections_than_sockets_are_refused() {
+    let refusal = refusal("does = { bulk = { flows = 301 } }", "", "");
+    let expected = "301 connections, expected 300 at most";
+    assert!(refusal.contains(expected), "{refusal}");
+}

@@ -1,43 +1,36 @@
 //! Recorded delays.
 
 use crate::Instant;
-use crate::parse::{ParseError, number};
+use crate::parse::{ParseError, Reader, Recording, kind_of, number};
 use std::time::Duration;
 
 /// How long each line of a recording holds.
 const STEP_MS: u64 = 10;
 
+/// Most lines: a million seconds.
+const MOST: usize = 100_000_000;
+
 /// Longest delay in milliseconds.
 const MAX_MS: f64 = 60_000.0;
+
+/// What a line should be.
+const EXPECTED: &str = "a delay in milliseconds, 0 to 60000";
 
 /// One-way delays recorded every 10 ms, looped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
-    /// How much each delay is above the smallest; not empty.
-    excesses: Vec<Duration>,
+    /// How much each delay is above the smallest, in nanoseconds; not empty.
+    excesses: Vec<u64>,
 }
 
 impl DelayTrace {
-    /// Reads a recording, strictly: every line is a delay in milliseconds from 0 to 60000.
+    /// Reads a recording, strictly: every line is a delay in milliseconds from 0 to 60000. One that is longer than memory
+    /// is wide comes through a [`Reader`].
     ///
     /// # Errors
     /// Names the first line that is otherwise.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let delays = (1..)
-            .zip(text.lines())
-            .map(|(line, content)| {
-                let ms = number(content).filter(|&ms| ms <= MAX_MS);
-                let wrong =
-                    || format!("\"{content}\", expected a delay in milliseconds, 0 to 60000");
-                ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
-                    .ok_or_else(|| ParseError::new(line, wrong()))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let Some(&least) = delays.iter().min() else {
-            return Err(ParseError::new(1, "no line, expected at least one"));
-        };
-        let excesses = delays.into_iter().map(|delay| delay - least).collect();
-        Ok(Self { excesses })
+        Reader::all(text)
     }
 
     /// How long the recording is before it starts anew.
@@ -49,7 +42,37 @@ impl DelayTrace {
     #[inline]
     pub(super) fn excess(&self, at: Instant) -> Duration {
         let steps = at.as_nanos() / (STEP_MS * 1_000_000);
-        self.excesses[(steps % self.excesses.len() as u64) as usize]
+        Duration::from_nanos(self.excesses[(steps % self.excesses.len() as u64) as usize])
+    }
+}
+
+impl Recording for DelayTrace {
+    /// Nanoseconds.
+    type Lines = Vec<u64>;
+
+    fn line(delays: &mut Vec<u64>, number: usize, text: &str) -> Result<(), ParseError> {
+        let ms = self::number(text).filter(|&ms| ms <= MAX_MS);
+        let Some(ms) = ms else {
+            let message = format!("expected {EXPECTED}, found {}", kind_of(text));
+            return Err(ParseError::new(number, message));
+        };
+        if delays.len() == MOST {
+            let message = format!(
+                "expected at most {MOST} lines, found more: they are as long as the longest run"
+            );
+            return Err(ParseError::new(number, message));
+        }
+        delays.push(Duration::from_secs_f64(ms / 1e3).as_nanos() as u64);
+        Ok(())
+    }
+
+    fn end(mut delays: Vec<u64>, _: usize) -> Result<Self, ParseError> {
+        let Some(&least) = delays.iter().min() else {
+            return Err(ParseError::new(1, "expected at least one line, found none"));
+        };
+        delays.iter_mut().for_each(|delay| *delay -= least);
+        delays.shrink_to_fit();
+        Ok(Self { excesses: delays })
     }
 }
 

@@ -86,6 +86,11 @@ impl CellModel {
         }
     }
 
+    /// Its long-run mean rate in bit/s.
+    pub fn mean_bps(&self) -> f64 {
+        self.mean_bps
+    }
+
     /// Its opportunities from the start of the run.
     fn cursor(&self) -> tti::Cursor<Radio> {
         tti::Cursor::new(Radio::new(self.kind.profile(), self.mean_bps, self.seed))

@@ -15,6 +15,11 @@ pub(crate) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
 pub(crate) trait Piecewise: Debug + Send + Sync {
     /// The rate in force at `t`, in bit/s, and when it ends; 0 at times, but not for ever.
     fn at(&self, t: Instant) -> (u64, Instant);
+
+    /// After which time it starts anew, and what it carries until then, in nanobits; none if it never does.
+    fn cycle(&self) -> Option<(Duration, u128)> {
+        None
+    }
 }
 
 /// A transmitter that serialises one packet after another.
@@ -88,8 +93,23 @@ impl Fluid {
             }
             work -= room;
             at = self.until;
+            self.skip_cycles(&mut at, &mut work);
         }
         at
+    }
+
+    /// Passes over whole periods, each of which carries less than the work: of a series that carries next to nothing there
+    /// are more than anybody could count.
+    fn skip_cycles(&mut self, at: &mut Instant, work: &mut u64) {
+        let Some((period, carried)) = self.rate.cycle() else {
+            return;
+        };
+        let cycles = u128::from(work.saturating_sub(1)) / carried;
+        if cycles > 0 {
+            *at += Duration::from_nanos(nanos(period).saturating_mul(cycles as u64));
+            *work -= (cycles * carried) as u64;
+            self.until = *at;
+        }
     }
 
     /// Makes the rate at `at` the one in force.

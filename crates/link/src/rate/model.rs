@@ -57,6 +57,20 @@ impl<M: Model + 'static> From<M> for Rate {
     }
 }
 
+/// One that others have, too.
+impl From<Arc<super::Trace>> for Rate {
+    fn from(trace: Arc<super::Trace>) -> Self {
+        Self(trace)
+    }
+}
+
+/// One that others have, too.
+impl From<Arc<super::RateSeries>> for Rate {
+    fn from(series: Arc<super::RateSeries>) -> Self {
+        Self(series)
+    }
+}
+
 impl Rate {
     /// The same rate for ever, in bit/s; rounded to whole bits per second, at least 1.
     pub fn constant(bits_per_second: f64) -> Self {

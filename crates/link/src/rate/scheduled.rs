@@ -15,16 +15,16 @@ const TTIS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(1
 /// the second nor the packets; this gives it both, and adds or takes no byte of its integral.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduledSeries {
-    series: RateSeries,
+    series: Arc<RateSeries>,
     tti: Duration,
 }
 
 impl ScheduledSeries {
     /// `series`, in steps, in intervals of `tti`, at least 0.1 ms and at most 100 ms.
-    pub fn new(series: RateSeries, tti: Duration) -> Self {
+    pub fn new(series: impl Into<Arc<RateSeries>>, tti: Duration) -> Self {
         let [shortest, longest] = TTIS;
         Self {
-            series,
+            series: series.into(),
             tti: tti.clamp(shortest, longest),
         }
     }
@@ -33,7 +33,7 @@ impl ScheduledSeries {
     /// steps.
     pub fn interpolated(self) -> Self {
         Self {
-            series: self.series.interpolated(),
+            series: Arc::new(self.series.interpolated()),
             ..self
         }
     }

@@ -4,7 +4,7 @@ use super::capacity::whole_bytes;
 use super::fluid::Piecewise;
 use super::{Fluid, Meter, Model, Service};
 use crate::Instant;
-use crate::parse::{ParseError, number};
+use crate::parse::{MEANS, ParseError, Reader, Recording, kind_of, number};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,10 @@ const MAX_BPS: f64 = 1e11;
 /// Length of a last row that does not end.
 const FOR_EVER: u64 = (MAX_SECONDS * 1e9) as u64;
 
+/// Rows from one of the sums that are kept to the next: what is between is added up when it is asked for, since a recording
+/// may have millions.
+const STRIDE: usize = 8;
+
 /// A rate that changes at given times and is constant in between, looped.
 ///
 /// Each row of a file holds until the next one; the last one as long as the one before it (a single
@@ -30,11 +34,23 @@ const FOR_EVER: u64 = (MAX_SECONDS * 1e9) as u64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSeries {
     /// In order of time, the first from 0 on, not empty.
-    segments: Vec<Segment>,
+    rows: Arc<Vec<Row>>,
+    /// Whether the rate is linear from each row to the next and from the last to the first.
+    is_interpolated: bool,
+    /// What the period carries before each [`STRIDE`]th row, in nanobits.
+    before: Arc<Vec<u128>>,
     /// When the series starts anew.
     period: u64,
     /// What one period carries, in nanobits.
     total: u128,
+}
+
+/// From when on a rate holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    /// Nanoseconds from the start of the period.
+    start: u64,
+    bits_per_second: u64,
 }
 
 /// A rate from one instant of the period until the next, constant unless interpolated.
@@ -48,8 +64,6 @@ struct Segment {
     bits_per_second: u64,
     /// Bit/s at its end; linear between.
     end_bps: u64,
-    /// What the period carries before `start`, in nanobits.
-    before: u128,
 }
 
 impl Segment {
@@ -57,6 +71,9 @@ impl Segment {
     /// from · t + (to − from) · t² ÷ 2 · length, rounded down.
     fn carried(&self, within: u64) -> u128 {
         let [from, to, t] = [self.bits_per_second, self.end_bps, within].map(i128::from);
+        if from == to {
+            return (from * t) as u128;
+        }
         let (rise, twice) = (to - from, 2 * i128::from(self.length));
         // t² has 120 bits, so it is divided before it is multiplied.
         let (whole, rest) = (t * t / twice, t * t % twice);
@@ -74,6 +91,9 @@ pub enum StepsError {
     /// A rate is not what it should be.
     #[error("expected rates of at least 0, the last above 0: it holds for ever")]
     Rates,
+    /// Nearly nothing is carried.
+    #[error("expected rates of at least 0, and 1 bit/s in the mean")]
+    Mean,
 }
 
 impl RateSeries {
@@ -87,29 +107,32 @@ impl RateSeries {
         if !starts || !in_order {
             return Err(StepsError::Times);
         }
-        let rows: Vec<(u64, u64)> = steps
+        let rows: Vec<Row> = steps
             .iter()
-            .map(|&(at, bps)| (at.as_nanos() as u64, bps.round() as u64))
+            .map(|&(at, bps)| Row {
+                start: at.as_nanos() as u64,
+                bits_per_second: bps.round() as u64,
+            })
             .collect();
         let sound = steps.iter().all(|s| s.1.is_finite() && s.1 >= 0.0);
-        if !sound || rows[rows.len() - 1].1 == 0 {
+        if !sound || rows[rows.len() - 1].bits_per_second == 0 {
             return Err(StepsError::Rates);
         }
-        Ok(Self::from_rows(&rows, FOR_EVER))
+        Ok(Self::from_rows(rows, FOR_EVER, false))
     }
 
     /// Rates in bit/s, one after the other, each for `slot`, over and over; the first begins at `late`.
     ///
     /// # Errors
-    /// When there are none, all are 0, or a slot is shorter than a nanosecond.
+    /// When there are none, they are less than 1 bit/s in the mean, or a slot is shorter than a nanosecond.
     pub fn slots(rates: &[f64], slot: Duration, late: Duration) -> Result<Self, StepsError> {
         let slot = slot.as_nanos() as u64;
         if slot == 0 || rates.is_empty() {
             return Err(StepsError::Times);
         }
         let sound = rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0);
-        if !sound || rates.iter().all(|rate| rate.round() == 0.0) {
-            return Err(StepsError::Rates);
+        if !sound {
+            return Err(StepsError::Mean);
         }
         let count = rates.len() as u64;
         let late = late.as_nanos() as u64 % (slot * count);
@@ -117,103 +140,99 @@ impl RateSeries {
         // The slot that is under way at the start, and what is left of it at the end of the period.
         let first = count - whole - u64::from(part > 0);
         let rate = |n: u64| rates[((first + n) % count) as usize].round() as u64;
-        let rows: Vec<(u64, u64)> = match part {
-            0 => (0..count).map(|n| (n * slot, rate(n))).collect(),
+        let row = |start, n| Row {
+            start,
+            bits_per_second: rate(n),
+        };
+        let rows: Vec<Row> = match part {
+            0 => (0..count).map(|n| row(n * slot, n)).collect(),
             _ => (0..=count)
-                .map(|n| ((n * slot + part).saturating_sub(slot), rate(n)))
+                .map(|n| row((n * slot + part).saturating_sub(slot), n))
                 .collect(),
         };
         let last = if part > 0 { slot - part } else { slot };
-        Ok(Self::from_rows(&rows, last))
+        let series = Self::from_rows(rows, last, false);
+        match MEANS.contains(&series.mean_bps()) {
+            true => Ok(series),
+            false => Err(StepsError::Mean),
+        }
     }
 
     /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds
-    /// increase, rates are from 0 to 100 Gbit/s and not all 0 once rounded to whole bits per second.
-    /// The first line may be the header `seconds,bits_per_second`.
+    /// increase, rates are from 0 to 100 Gbit/s and, rounded to whole bits per second, 1 bit/s or more in the mean.
+    /// The first line may be the header `seconds,bits_per_second`. One that is longer than memory is wide comes through a
+    /// [`Reader`].
     ///
     /// # Errors
     /// Names the first line that is otherwise.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let mut rows: Vec<(u64, u64)> = Vec::new();
-        let mut lines = 1;
-        for (line, content) in (1..).zip(text.lines()) {
-            lines = line;
-            if line == 1 && content == HEADER {
-                continue;
-            }
-            let row = parse_row(content).ok_or_else(|| {
-                ParseError::new(line, format!("\"{content}\", expected {EXPECTED}"))
-            })?;
-            match rows.last() {
-                None if row.0 != 0 => {
-                    return Err(ParseError::new(
-                        line,
-                        "the first row is not at 0, expected the series to start at 0 seconds",
-                    ));
-                }
-                Some(last) if row.0 <= last.0 => {
-                    return Err(ParseError::new(
-                        line,
-                        "seconds not above the row before, expected seconds that increase",
-                    ));
-                }
-                _ => rows.push(row),
-            }
-        }
-        if rows.is_empty() {
-            return Err(ParseError::new(lines, "no row, expected at least one"));
-        }
-        if rows.iter().all(|row| row.1 == 0) {
-            return Err(ParseError::new(
-                lines,
-                "no rate above 0, expected at least one",
-            ));
-        }
-        let last_length = match rows[..] {
-            [.., (before, _), (last, _)] => last - before,
-            _ => 1_000_000_000,
-        };
-        Ok(Self::from_rows(&rows, last_length))
+        Reader::all(text)
     }
 
-    /// Builds the series from rows of nanoseconds and bit/s, which are in order; the last one is that
-    /// many nanoseconds long.
-    fn from_rows(rows: &[(u64, u64)], last_length: u64) -> Self {
-        let segment = |(index, &(start, bits_per_second)): (usize, &(u64, u64))| Segment {
-            start,
-            length: rows
-                .get(index + 1)
-                .map_or(last_length, |next| next.0 - start),
-            bits_per_second,
-            end_bps: bits_per_second,
-            before: 0,
-        };
-        Self::from_segments(rows.iter().enumerate().map(segment).collect())
+    /// Builds the series from rows, which are in order; the last one is that many nanoseconds long.
+    fn from_rows(rows: Vec<Row>, last_length: u64, is_interpolated: bool) -> Self {
+        let period = rows[rows.len() - 1].start + last_length;
+        Self::summed(Arc::new(rows), period, is_interpolated)
     }
 
-    /// Adds up what the segments carry.
-    fn from_segments(mut segments: Vec<Segment>) -> Self {
-        let (mut period, mut total) = (0, 0);
-        for segment in &mut segments {
-            segment.before = total;
-            total += segment.carried(segment.length);
-            period = segment.start + segment.length;
-        }
-        Self {
-            segments,
+    /// Adds up what they carry.
+    fn summed(rows: Arc<Vec<Row>>, period: u64, is_interpolated: bool) -> Self {
+        let mut series = Self {
+            rows,
+            is_interpolated,
+            before: Arc::default(),
             period,
-            total,
+            total: 0,
+        };
+        let mut before = Vec::with_capacity(series.rows.len().div_ceil(STRIDE));
+        for index in 0..series.rows.len() {
+            if index % STRIDE == 0 {
+                before.push(series.total);
+            }
+            let segment = series.segment(index);
+            series.total += segment.carried(segment.length);
         }
+        series.before = Arc::new(before);
+        series
     }
 
     /// The same rows, with the rate linear from each to the next and from the last to the first.
     pub(super) fn interpolated(&self) -> Self {
-        let mut segments = self.segments.clone();
-        for (index, segment) in segments.iter_mut().enumerate() {
-            let next = (index + 1) % self.segments.len();
-            segment.end_bps = self.segments[next].bits_per_second;
+        Self::summed(Arc::clone(&self.rows), self.period, true)
+    }
+
+    /// From that row to the next.
+    fn segment(&self, index: usize) -> Segment {
+        let Row {
+            start,
+            bits_per_second,
+        } = self.rows[index];
+        let next = self.rows.get(index + 1);
+        Segment {
+            start,
+            length: next.map_or(self.period, |next| next.start) - start,
+            bits_per_second,
+            end_bps: match self.is_interpolated {
+                true => next.unwrap_or(&self.rows[0]).bits_per_second,
+                false => bits_per_second,
+            },
         }
-        Self::from_segments(segments)
+    }
+
+    /// What the period carries before that row, in nanobits.
+    fn before(&self, index: usize) -> u128 {
+        let known = index / STRIDE;
+        let since = (known * STRIDE..index).map(|index| {
+            let segment = self.segment(index);
+            segment.carried(segment.length)
+        });
+        self.before[known] + since.sum::<u128>()
+    }
+
+    /// The largest of its rates, in bit/s.
+    pub fn max_bps(&self) -> u64 {
+        let rates = self.rows.iter().map(|row| row.bits_per_second);
+        rates.max().unwrap_or_default()
     }
 
     /// How long the series is before it starts anew.
@@ -229,15 +248,15 @@ impl RateSeries {
     /// What could have been carried before `t`, in nanobits.
     pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
         let (periods, index) = self.locate(t);
-        let segment = self.segments[index];
+        let segment = self.segment(index);
         let within = t.as_nanos() - periods * self.period - segment.start;
-        u128::from(periods) * self.total + segment.before + segment.carried(within)
+        u128::from(periods) * self.total + self.before(index) + segment.carried(within)
     }
 
-    /// Whole periods over at `t`, and the segment in force.
+    /// Whole periods over at `t`, and the row in force.
     fn locate(&self, t: Instant) -> (u64, usize) {
         let (periods, within) = (t.as_nanos() / self.period, t.as_nanos() % self.period);
-        let index = self.segments.partition_point(|s| s.start <= within) - 1;
+        let index = self.rows.partition_point(|row| row.start <= within) - 1;
         (periods, index)
     }
 }
@@ -246,14 +265,80 @@ impl RateSeries {
 impl Piecewise for RateSeries {
     fn at(&self, t: Instant) -> (u64, Instant) {
         let (periods, index) = self.locate(t);
-        let segment = self.segments[index];
+        let segment = self.segment(index);
         let end = segment.start + segment.length;
         (
             segment.bits_per_second,
             Instant::from_nanos((periods * self.period).saturating_add(end)),
         )
     }
+
+    fn cycle(&self) -> Option<(Duration, u128)> {
+        Some((self.period(), self.total))
+    }
 }
+
+impl Recording for RateSeries {
+    type Lines = Rows;
+
+    fn line(lines: &mut Rows, number: usize, text: &str) -> Result<(), ParseError> {
+        if number == 1 && text.eq_ignore_ascii_case(HEADER) {
+            return Ok(());
+        }
+        let row = parse_row(text).map_err(|found| {
+            ParseError::new(number, format!("expected {EXPECTED}, found {found}"))
+        })?;
+        match lines.0.last() {
+            None if row.start != 0 => Err(ParseError::new(
+                number,
+                "the first row is not at 0, expected the series to start at 0 seconds",
+            )),
+            Some(last) if row.start <= last.start => Err(ParseError::new(
+                number,
+                "seconds not above the row before, expected seconds that increase",
+            )),
+            _ => {
+                lines.0.push(row);
+                Ok(())
+            }
+        }
+    }
+
+    fn end(Rows(mut rows): Rows, count: usize) -> Result<Self, ParseError> {
+        let last_length = match rows[..] {
+            [] => {
+                return Err(ParseError::new(
+                    count.max(1),
+                    "no row, expected at least one",
+                ));
+            }
+            [.., before, last] => last.start - before.start,
+            _ => 1_000_000_000,
+        };
+        if rows.iter().all(|row| row.bits_per_second == 0) {
+            return Err(ParseError::new(
+                count,
+                "no rate above 0, expected at least one",
+            ));
+        }
+        rows.shrink_to_fit();
+        let series = Self::from_rows(rows, last_length, false);
+        match MEANS.contains(&series.mean_bps()) {
+            true => Ok(series),
+            false => Err(ParseError::new(
+                count,
+                format!(
+                    "expected a mean of 1 bit/s or more, found {:e} bit/s",
+                    series.mean_bps()
+                ),
+            )),
+        }
+    }
+}
+
+/// Rows of a [`RateSeries`] that is being read.
+#[derive(Debug, Default)]
+pub struct Rows(Vec<Row>);
 
 impl Meter for Arc<RateSeries> {
     fn bytes_before(&mut self, t: Instant) -> u64 {
@@ -279,13 +364,26 @@ impl Model for RateSeries {
     }
 }
 
-/// Nanoseconds and whole bits per second.
-fn parse_row(line: &str) -> Option<(u64, u64)> {
-    let (seconds, rate) = line.split_once(',')?;
-    let seconds = number(seconds).filter(|&s| s <= MAX_SECONDS)?;
-    let rate = number(rate).filter(|&bps| bps <= MAX_BPS)?;
-    let nanos = Instant::from_secs_f64(seconds).as_nanos();
-    Some((nanos, rate.round() as u64))
+/// Nanoseconds and whole bits per second, or what is there instead.
+fn parse_row(line: &str) -> Result<Row, String> {
+    let columns: Vec<&str> = line.split(',').collect();
+    let [seconds, rate] = columns[..] else {
+        return Err(match columns.len() {
+            1 if number(line).is_some() => "one column".into(),
+            1 => kind_of(line),
+            many => format!("{many} columns"),
+        });
+    };
+    let within = |text: &str, most| {
+        number(text)
+            .filter(|&x| x <= most)
+            .ok_or_else(|| kind_of(text))
+    };
+    let [seconds, rate] = [within(seconds, MAX_SECONDS)?, within(rate, MAX_BPS)?];
+    Ok(Row {
+        start: Instant::from_secs_f64(seconds).as_nanos(),
+        bits_per_second: rate.round() as u64,
+    })
 }
 
 #[cfg(test)]

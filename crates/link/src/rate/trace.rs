@@ -2,10 +2,16 @@
 
 use super::{Burst, Meter, Model, Opportunities, Service};
 use crate::Instant;
-use crate::parse::{ParseError, digits};
+use crate::parse::{MEANS, ParseError, Reader, Recording, digits, kind_of};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Opportunities of one millisecond, at most: 1.5 GB. What has no end is mostly one line for ever.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
+/// What a line should be.
+const EXPECTED: &str = "a whole number of milliseconds, 0 to 4294967295";
 
 /// Bytes of one opportunity.
 pub(super) const OPPORTUNITY: u64 = 1500;
@@ -38,42 +44,13 @@ impl Trace {
     }
 
     /// Reads a trace, strictly: every line is a whole number of milliseconds from 0 to 2³² − 1 in
-    /// digits, none is smaller than the one before, and the last is above 0.
+    /// digits, none is smaller than the one before, and the last is above 0. In the mean it carries from 1 bit/s to
+    /// 100 Gbit/s. One that is longer than memory is wide comes through a [`Reader`].
     ///
     /// # Errors
     /// Names the first line that is otherwise.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let mut trace = Self::empty();
-        let mut lines = 0;
-        for (line, content) in (1..).zip(text.lines()) {
-            let ms = digits(content).ok_or_else(|| {
-                ParseError::new(
-                    line,
-                    format!(
-                        "\"{content}\", expected a whole number of milliseconds, 0 to 4294967295"
-                    ),
-                )
-            })?;
-            let last = trace.last_ms();
-            if ms < last {
-                return Err(ParseError::new(
-                    line,
-                    format!("{ms} after {last}, expected milliseconds that do not decrease"),
-                ));
-            }
-            trace.push(ms);
-            lines = line;
-        }
-        if trace.slots.is_empty() {
-            return Err(ParseError::new(1, "no line, expected at least one"));
-        }
-        if trace.last_ms() == 0 {
-            return Err(ParseError::new(
-                lines,
-                "the last line is 0, expected more: it is the length of the trace",
-            ));
-        }
-        Ok(trace)
+        Reader::all(text)
     }
 
     /// How long the trace is before it starts anew.
@@ -93,6 +70,12 @@ impl Trace {
 
     fn last_ms(&self) -> u32 {
         self.slots.last().map_or(0, |s| s.ms)
+    }
+
+    /// Opportunities of the last millisecond.
+    fn last_count(&self) -> u32 {
+        let last = self.slots.len().checked_sub(1);
+        last.map_or(0, |last| self.count(last))
     }
 
     /// Adds one opportunity at `ms`, not before the last one.
@@ -129,6 +112,69 @@ impl Trace {
         let (periods, slot) = self.locate(t);
         let within = slot.checked_sub(1).map_or(0, |i| self.slots[i].total);
         (periods * self.opportunities() + u64::from(within)) * OPPORTUNITY
+    }
+}
+
+impl Default for Trace {
+    /// As [`Self::empty`].
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl Recording for Trace {
+    type Lines = Self;
+
+    fn line(trace: &mut Self, number: usize, text: &str) -> Result<(), ParseError> {
+        let Some(ms) = digits(text) else {
+            let message = format!("expected {EXPECTED}, found {}", kind_of(text));
+            return Err(ParseError::new(number, message));
+        };
+        if ms < trace.last_ms() {
+            return Err(ParseError::new(
+                number,
+                "expected milliseconds that do not decrease, found less than in the line before",
+            ));
+        }
+        if trace.last_ms() == ms && trace.last_count() == MOST_AT_ONCE {
+            return Err(ParseError::new(
+                number,
+                format!("expected at most {MOST_AT_ONCE} lines of one millisecond, found more"),
+            ));
+        }
+        if trace.opportunities() == u64::from(u32::MAX) {
+            return Err(ParseError::new(
+                number,
+                format!("expected at most {} lines, found more", u32::MAX),
+            ));
+        }
+        trace.push(ms);
+        Ok(())
+    }
+
+    fn end(mut trace: Self, count: usize) -> Result<Self, ParseError> {
+        if trace.slots.is_empty() {
+            return Err(ParseError::new(1, "expected at least one line, found none"));
+        }
+        if trace.last_ms() == 0 {
+            return Err(ParseError::new(
+                count,
+                "the last line is 0, expected more: it is the length of the trace",
+            ));
+        }
+        if !MEANS.contains(&trace.mean_bps()) {
+            return Err(ParseError::new(
+                count,
+                format!(
+                    "expected a mean of 1 bit/s to 100 Gbit/s, found {:e} bit/s: {} opportunities in {} ms",
+                    trace.mean_bps(),
+                    trace.opportunities(),
+                    trace.last_ms()
+                ),
+            ));
+        }
+        trace.slots.shrink_to_fit();
+        Ok(trace)
     }
 }
 

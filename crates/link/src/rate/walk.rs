@@ -93,7 +93,7 @@ impl SignalWalk {
             fading,
             seed,
         };
-        if walk.mean_bps() > 0.0 {
+        if walk.mean_bps() >= 1.0 {
             Ok(walk)
         } else {
             Err(WalkError::Silence)

@@ -2,7 +2,8 @@
 
 use super::{RateSpec, milliseconds};
 use crate::complaints::Complaints;
-use schemars::JsonSchema;
+use crate::ranges::pairs;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use tidegate_link::{Arq, BlockError, Rate};
 
@@ -12,18 +13,26 @@ use tidegate_link::{Arq, BlockError, Rate};
 pub struct ArqSpec {
     /// Probability that a transmission fails.
     #[schemars(extend("unit" = "probability"))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub error: Option<f64>,
     /// Instead of `error`, for a link whose rate is a walk: signal in dB and probability, piecewise
     /// linear.
-    #[schemars(extend("unit" = "dB, probability"))]
+    #[serde(default)]
+    #[schemars(extend("unit" = "dB, probability"), schema_with = "error_by_db")]
     pub error_by_db: Option<Vec<[f64; 2]>>,
     /// Milliseconds from one transmission to the next.
     #[serde(default = "retry_ms")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub retry_ms: f64,
     /// Transmissions of one packet, the first included; then it is lost.
     #[serde(default = "tries")]
     #[schemars(extend("unit" = "transmissions"))]
+    #[schemars(range(min = 1, max = 1000))]
     pub tries: u32,
+}
+
+fn error_by_db(_: &mut SchemaGenerator) -> Schema {
+    pairs([("dB", -200.0, 200.0), ("probability", 0.0, 1.0)])
 }
 
 /// HARQ's round trip in LTE.
@@ -40,34 +49,23 @@ impl ArqSpec {
         if let Some((key, message)) = self.odd_errors(rate) {
             to.say(key, message);
         }
-        to.expect((1..=1000).contains(&self.tries), "arq.tries", || {
-            format!("arq.tries is {}, expected 1 to 1000", self.tries)
-        });
-        to.within("arq.retry_ms", self.retry_ms, 60_000.0);
     }
 
     /// What makes no sense in its error probabilities, and where.
     fn odd_errors(&self, rate: &RateSpec) -> Option<(&'static str, String)> {
-        let (key, errors) = match (self.error, &self.error_by_db) {
-            (Some(p), None) => ("arq.error", vec![p]),
-            (None, Some(curve)) => {
-                let key = "arq.error_by_db";
-                if !matches!(rate, RateSpec::Walk(_)) {
-                    return Some((key, format!("{key}, expected a rate that is a walk")));
-                }
-                let in_order = curve.windows(2).all(|w| w[0][0] < w[1][0]);
-                if curve.is_empty() || !in_order || curve.iter().any(|p| !p[0].is_finite()) {
-                    return Some((key, format!("{key}, expected points in order of dB")));
-                }
-                (key, curve.iter().map(|p| p[1]).collect())
+        let key = "arq.error_by_db";
+        match (self.error, &self.error_by_db) {
+            (Some(_), None) => None,
+            (None, Some(_)) if !matches!(rate, RateSpec::Walk(_)) => {
+                Some((key, format!("{key}, expected a rate that is a walk")))
             }
-            _ => return Some(("arq", "arq, expected either error or error_by_db".into())),
-        };
-        let odd = errors.into_iter().find(|p| !(0.0..=1.0).contains(p))?;
-        Some((
-            key,
-            format!("arq, an error probability of {odd}, expected 0 to 1"),
-        ))
+            (None, Some(curve)) => {
+                let in_order = curve.windows(2).all(|w| w[0][0] < w[1][0]);
+                let ok = in_order && !curve.is_empty();
+                (!ok).then(|| (key, format!("{key}, expected points in order of dB")))
+            }
+            _ => Some(("arq", "arq, expected either error or error_by_db".into())),
+        }
     }
 
     pub(super) fn resolve(&self, rate: &Rate) -> Arq {

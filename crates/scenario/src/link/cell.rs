@@ -17,25 +17,32 @@ use tidegate_link::{CrossTraffic, Scheduler, SchedulerKind, Sharing};
 pub struct CellSpec {
     /// Users in the cell, this one included.
     #[schemars(extend("unit" = "users"))]
+    #[schemars(range(min = 1, max = 1000))]
     pub users: u32,
     /// Who is served when.
     #[serde(default)]
     pub scheduler: SchedulerKind,
     /// Mean load of each of the others, in Mbit/s.
+    #[schemars(range(min = 0.0, max = 100_000.0))]
     pub load_mbps: f64,
     /// Mean time with traffic, in seconds.
     #[serde(default = "two_seconds")]
+    #[schemars(range(min = 0.0001, max = 86_400.0))]
     pub on_s: f64,
     /// Mean time without, in seconds.
     #[serde(default = "two_seconds")]
+    #[schemars(range(min = 0.0001, max = 86_400.0))]
     pub off_s: f64,
     /// Transmission time interval, in milliseconds.
     #[serde(default = "tti_ms")]
+    #[schemars(range(min = 0.1, max = 1000.0))]
     pub tti_ms: f64,
     /// Proportional fair: over what time a user's average is taken, in seconds.
     #[serde(default = "time_constant_s")]
+    #[schemars(range(min = 0.0001, max = 86_400.0))]
     pub time_constant_s: f64,
     /// Seed of the others' traffic; the scenario's by default.
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807u64))]
     pub seed: Option<u64>,
 }
 
@@ -54,31 +61,13 @@ fn time_constant_s() -> f64 {
 
 impl CellSpec {
     pub(super) fn complain(self, to: &mut Complaints) {
-        to.expect((1..=1000).contains(&self.users), "cell.users", || {
-            format!("cell.users is {}, expected 1 to 1000", self.users)
-        });
-        to.expect(
-            (0.0..=1e6).contains(&self.load_mbps),
-            "cell.load_mbps",
-            || {
-                format!(
-                    "cell.load_mbps is {}, expected 0 to 1000000",
-                    self.load_mbps
-                )
-            },
-        );
-        to.within("cell.on_s", self.on_s, 86_400.0);
-        to.within("cell.off_s", self.off_s, 86_400.0);
-        to.within("cell.time_constant_s", self.time_constant_s, 86_400.0);
-        let tti = self.tti_ms / 1e3;
         let most = self.on_s.min(self.off_s).min(self.time_constant_s);
         to.expect(
-            (1e-4..=1.0).contains(&tti) && tti <= most,
+            self.tti_ms / 1e3 <= most || !to.sound(["cell"]),
             "cell.tti_ms",
             || {
                 format!(
-                    "cell.tti_ms is {}, expected 0.1 to 1000 and no more than on_s, off_s and \
-                 time_constant_s",
+                    "cell.tti_ms is {}, expected no more than on_s, off_s and time_constant_s",
                     self.tti_ms
                 )
             },

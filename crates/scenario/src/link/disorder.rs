@@ -1,7 +1,6 @@
 //! Reordering and duplication, as scenarios spell them.
 
 use super::milliseconds;
-use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Disorder;
@@ -13,13 +12,16 @@ pub struct DisorderSpec {
     /// Probability that a packet is late, so that those behind it overtake it.
     #[serde(default)]
     #[schemars(extend("unit" = "probability"))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub reorder: f64,
     /// By how many milliseconds.
     #[serde(default = "late_ms")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub late_ms: f64,
     /// Probability that a packet comes twice.
     #[serde(default)]
     #[schemars(extend("unit" = "probability"))]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub duplicate: f64,
 }
 
@@ -28,12 +30,6 @@ fn late_ms() -> f64 {
 }
 
 impl DisorderSpec {
-    pub(super) fn complain(self, to: &mut Complaints) {
-        to.share("disorder.reorder", self.reorder);
-        to.share("disorder.duplicate", self.duplicate);
-        to.within("disorder.late_ms", self.late_ms, 60_000.0);
-    }
-
     pub(super) fn resolve(self) -> Disorder {
         Disorder {
             reorder: self.reorder,

@@ -1,7 +1,6 @@
 //! A middlebox, as scenarios spell it.
 
 use super::milliseconds;
-use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Middlebox;
@@ -11,14 +10,11 @@ use tidegate_link::Middlebox;
 #[serde(deny_unknown_fields)]
 pub struct MiddleboxSpec {
     /// How long it holds a packet at most, in milliseconds.
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub patience_ms: f64,
 }
 
 impl MiddleboxSpec {
-    pub(super) fn complain(self, to: &mut Complaints) {
-        to.within("middlebox.patience_ms", self.patience_ms, 60_000.0);
-    }
-
     pub(super) fn resolve(self) -> Middlebox {
         Middlebox {
             patience: milliseconds(self.patience_ms),

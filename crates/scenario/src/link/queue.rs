@@ -1,6 +1,6 @@
 //! The buffer in front of a link, as scenarios spell it. Its keys lie side by side, whatever the policy.
 
-use super::{milliseconds, milliseconds_ok};
+use super::milliseconds;
 use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,36 +18,45 @@ const TYPICAL_BYTES: f64 = 1500.0;
 #[serde(deny_unknown_fields)]
 pub struct QueueSpec {
     /// Limit in packets.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub packets: Option<usize>,
     /// Limit in bytes.
+    #[schemars(range(min = 1, max = 10_000_000_000u64))]
     pub bytes: Option<usize>,
     /// What happens at the limit, and before.
     #[serde(default)]
     pub policy: QueuePolicy,
     /// CoDel's and FQ-CoDel's target (RFC 8289 §4.3), in milliseconds.
     #[serde(default = "codel_target_ms")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub codel_target_ms: f64,
     /// CoDel's and FQ-CoDel's interval (RFC 8289 §4.2), in milliseconds.
     #[serde(default = "codel_interval_ms")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub codel_interval_ms: f64,
     /// FQ-CoDel: bytes that a flow may send in a round (RFC 8290 §5.2.4).
     #[serde(default = "fq_quantum_bytes")]
+    #[schemars(range(min = 256, max = 1_048_576))]
     pub fq_quantum_bytes: u32,
     /// FQ-CoDel: queues that flows hash to (RFC 8290 §5.2.5).
     #[serde(default = "fq_flows")]
     #[schemars(extend("unit" = "queues"))]
+    #[schemars(range(min = 1, max = 65_536))]
     pub fq_flows: u32,
     /// PIE's target (RFC 8033 §4.2), in milliseconds.
     #[serde(default = "pie_target_ms")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub pie_target_ms: f64,
     /// DualPI2's target (RFC 9332 §A.1), in milliseconds; 15 by default.
     #[serde(
         default = "dualpi2_target_ms",
         skip_serializing_if = "is_dualpi2_target"
     )]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub dualpi2_target_ms: f64,
     /// DualPI2: a packet that waits for longer in the queue for L4S is marked, in milliseconds; 1 by default.
     #[serde(default = "dualpi2_step_ms", skip_serializing_if = "is_dualpi2_step")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub dualpi2_step_ms: f64,
     /// DualPI2's k: L4S packets are marked with k times the square root of the probability with which others are dropped
     /// or marked; 2 by default.
@@ -56,6 +65,7 @@ pub struct QueueSpec {
         skip_serializing_if = "is_dualpi2_coupling"
     )]
     #[schemars(extend("unit" = "ratio"))]
+    #[schemars(range(min = 1, max = 255))]
     pub dualpi2_coupling: u32,
     /// ABC's η (Goyal et al. 2020, equation 1): the part of the link's rate that is aimed at; 0.98 by default.
     #[serde(
@@ -63,28 +73,35 @@ pub struct QueueSpec {
         skip_serializing_if = "is_abc_utilisation"
     )]
     #[schemars(extend("unit" = "ratio"))]
+    #[schemars(range(min = 0.01, max = 1.0))]
     pub abc_utilisation: f64,
     /// ABC's d_t: a shorter delay in the queue is left alone, in milliseconds; 50 by default.
     #[serde(default = "abc_threshold_ms", skip_serializing_if = "is_abc_threshold")]
+    #[schemars(range(min = 0.0, max = 60_000.0))]
     pub abc_threshold_ms: f64,
     /// ABC's δ: time in which a longer delay than `abc_threshold_ms` is to be drained, in milliseconds; 133 by default.
     #[serde(default = "abc_drain_ms", skip_serializing_if = "is_abc_drain")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub abc_drain_ms: f64,
     /// ABC: the rate that the target is compared with.
     #[serde(default, skip_serializing_if = "is_abc_feedback")]
     pub abc_feedback: AbcFeedback,
     /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by
     /// default.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub red_min_packets: Option<f64>,
     /// RED's max_th in packets: from here to twice that the drop probability rises to 1. Three times
     /// min_th by default.
+    #[schemars(range(min = 0.001, max = 3_000_000.0))]
     pub red_max_packets: Option<f64>,
     /// RED's max_p: the drop probability at max_th.
     #[serde(default = "red_max_probability")]
     #[schemars(extend("unit" = "probability"))]
+    #[schemars(range(min = 0.000_001, max = 1.0))]
     pub red_max_probability: f64,
     /// RED's w_q: the weight of the newest queue length in the average.
     #[serde(default = "red_weight")]
+    #[schemars(range(min = 0.000_001, max = 1.0))]
     pub red_weight: f64,
     /// Whether CoDel, FQ-CoDel, PIE and RED mark packets that are ECN-capable where they would drop them, as
     /// Linux's do with `ecn`.
@@ -93,6 +110,7 @@ pub struct QueueSpec {
     /// CoDel and FQ-CoDel: a packet that is ECN-capable and has waited for longer is marked, each of them
     /// (Linux's `ce_threshold`), in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub ce_threshold_ms: Option<f64>,
 }
 
@@ -208,56 +226,16 @@ fn red_weight() -> f64 {
 
 impl QueueSpec {
     pub(super) fn complain(&self, to: &mut Complaints) {
-        for (key, limit) in [("packets", self.packets), ("bytes", self.bytes)] {
-            to.expect(limit != Some(0), key, || {
-                "a queue limit of 0, expected at least 1".into()
-            });
-        }
-        let ms = [self.codel_target_ms, self.codel_interval_ms];
-        let wrong = ms.map(|ms| !(ms > 0.0 && milliseconds_ok(ms)));
-        let key = if wrong[0] {
-            "codel_target_ms"
-        } else {
-            "codel_interval_ms"
-        };
-        to.expect(wrong == [false; 2], key, || {
-            "codel_target_ms and codel_interval_ms, expected more than 0, at most 60000".into()
-        });
-        let wrong = [
-            self.fq_quantum_bytes == 0,
-            !(1..=65_536).contains(&self.fq_flows),
-        ];
-        let key = if wrong[0] {
-            "fq_quantum_bytes"
-        } else {
-            "fq_flows"
-        };
-        to.expect(wrong == [false; 2], key, || {
-            "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into()
-        });
-        to.within("pie_target_ms", self.pie_target_ms, 60_000.0);
-        to.within("dualpi2_target_ms", self.dualpi2_target_ms, 60_000.0);
-        to.within("dualpi2_step_ms", self.dualpi2_step_ms, 60_000.0);
-        to.within("dualpi2_coupling", self.dualpi2_coupling.into(), 255.0);
-        to.within("abc_utilisation", self.abc_utilisation, 1.0);
-        to.within("abc_drain_ms", self.abc_drain_ms, 60_000.0);
-        to.expect(
-            milliseconds_ok(self.abc_threshold_ms),
-            "abc_threshold_ms",
-            || "abc_threshold_ms, expected 0 to 60000".into(),
-        );
         let (min, max) = self.red_thresholds();
         let key = match self.red_min_packets {
             Some(_) => "red_min_packets",
             None => "red_max_packets",
         };
-        // Both by default are those of a limit of 0, which has been complained of.
-        let ok = min >= 0.0 && max > min && max.is_finite() || self.packets == Some(0);
-        to.expect(ok, key, || {
-            format!("red_min_packets = {min} and red_max_packets = {max}, expected 0 <= min < max")
+        // By default they follow from the limit.
+        let sound = to.sound(["packets", "red_min_packets", "red_max_packets"]);
+        to.expect(min < max || !sound, key, || {
+            format!("red_min_packets = {min} and red_max_packets = {max}, expected min < max")
         });
-        to.within("red_max_probability", self.red_max_probability, 1.0);
-        to.within("red_weight", self.red_weight, 1.0);
         self.complain_of_marks(to);
     }
 
@@ -269,17 +247,14 @@ impl QueueSpec {
             || "ecn is for queues that mark if told to, expected policy = codel, fq-codel, pie or red"
                     .into(),
         );
-        if let Some(threshold) = self.ce_threshold_ms {
-            to.within("ce_threshold_ms", threshold, 60_000.0);
-            to.expect(
-                matches!(self.policy, Codel | FqCodel),
-                "ce_threshold_ms",
-                || {
-                    "ce_threshold_ms is for queues that have such a step, expected policy = codel or fq-codel"
-                        .into()
-                },
-            );
-        }
+        to.expect(
+            self.ce_threshold_ms.is_none() || matches!(self.policy, Codel | FqCodel),
+            "ce_threshold_ms",
+            || {
+                "ce_threshold_ms is for queues that have such a step, expected policy = codel or fq-codel"
+                    .into()
+            },
+        );
     }
 
     /// The queue of a link of that rate, from which RED takes the time of a packet.

@@ -1,6 +1,5 @@
 //! A token bucket in front of the queue, as scenarios spell it.
 
-use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::TokenBucket;
@@ -10,12 +9,15 @@ use tidegate_link::TokenBucket;
 #[serde(deny_unknown_fields)]
 pub struct ShaperSpec {
     /// The rate shaped to, in Mbit/s.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
     pub mbps: f64,
     /// How many bytes may leave at once; a larger packet never does.
     #[serde(default = "burst_bytes")]
+    #[schemars(range(min = 1500, max = 1_000_000_000))]
     pub burst_bytes: u32,
     /// How many packets may wait.
     #[serde(default = "queue_packets")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_packets: usize,
 }
 
@@ -28,15 +30,6 @@ fn queue_packets() -> usize {
 }
 
 impl ShaperSpec {
-    pub(super) fn complain(self, to: &mut Complaints) {
-        to.within("shaper.mbps", self.mbps, 1e6);
-        to.expect(self.burst_bytes >= 1500 && self.queue_packets > 0, "shaper", || {
-            "shaper.burst_bytes and shaper.queue_packets, expected at least 1500 and 1, or nothing \
-             passes"
-                .into()
-        });
-    }
-
     pub(super) fn resolve(self) -> TokenBucket {
         TokenBucket {
             rate_bps: self.mbps * 1e6,

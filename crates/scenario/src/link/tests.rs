@@ -217,7 +217,7 @@ fn a_scheduled_series_is_read_and_interpolated() {
     let refusal = resolve("").expect_err("not a series").to_string();
     assert!(
         refusal.ends_with(
-            "ride.csv:2: \"1,fast\", expected seconds,bits_per_second: two numbers, from 0 to 1e9 and from 0 to 1e11"
+            "ride.csv:2: expected seconds,bits_per_second: two numbers, from 0 to 1e9 and from 0 to 1e11, found a word of 4 characters"
         ),
         "{refusal}"
     );
@@ -240,7 +240,7 @@ fn a_recorded_delay_is_read_and_lies_on_the_given_one() {
     std::fs::write(&file, "12\nlong\n").expect("written");
     let refusal = resolve().expect_err("not a delay").to_string();
     assert!(
-        refusal.ends_with("ride.delay:2: \"long\", expected a delay in milliseconds, 0 to 60000"),
+        refusal.ends_with("ride.delay:2: expected a delay in milliseconds, 0 to 60000, found a word of 4 characters"),
         "{refusal}"
     );
     std::fs::remove_file(&file).expect("removed");

@@ -36,7 +36,7 @@ fn workloads_that_make_none_are_refused_by_name() {
         ("{ bulk = { bytes = 0 } }", "bulk.bytes is 0"),
         (
             "{ web = { object_bytes = [] } }",
-            "web.object_bytes is empty",
+            "web.object_bytes has 0 items",
         ),
         (
             "{ web = { object_bytes = [1], pause_s = -1.0 } }",

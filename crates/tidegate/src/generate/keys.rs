@@ -39,6 +39,8 @@ pub struct Row {
     pub form: String,
     /// The unit of numbers.
     pub unit: Option<String>,
+    /// The lowest and the highest number, where there are bounds.
+    pub range: Option<String>,
     /// Whether it may not be left out.
     pub required: bool,
     /// What it is if it is left out.
@@ -208,6 +210,7 @@ impl<'a> Reader<'a> {
             name: key.to_owned(),
             form: form(item, items.is_some()),
             unit: unit(key, schema).or_else(|| unit(key, inner)),
+            range: range(item),
             required,
             default: schema.get("default").cloned(),
             example: self.examples.get(&(id.to_owned(), key.to_owned())).cloned(),
@@ -284,6 +287,7 @@ fn words(schema: &Value) -> Option<Vec<Row>> {
         name: name.to_owned(),
         form: String::new(),
         unit: None,
+        range: None,
         required: false,
         default: None,
         example: None,
@@ -333,7 +337,7 @@ fn form(item: &Value, is_list: bool) -> String {
         "table"
     } else if words(item).is_some() {
         "word"
-    } else if item.get("items").is_some() {
+    } else if item.get("prefixItems").is_some() {
         "pair of numbers"
     } else {
         match kind(item) {
@@ -368,6 +372,16 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
+/// The lowest and the highest value of a number, of each of a pair.
+fn range(item: &Value) -> Option<String> {
+    if let Some(pair) = item.get("prefixItems").and_then(Value::as_array) {
+        let both: Option<Vec<_>> = pair.iter().map(range).collect();
+        return both.map(|both| both.join(", "));
+    }
+    let (min, max) = (item.get("minimum")?, item.get("maximum")?);
+    Some(format!("{} … {}", toml(min), toml(max)))
+}
+
 /// What the schema says, or else what the key's name ends with.
 fn unit(key: &str, schema: &Value) -> Option<String> {
     if let Some(unit) = schema.get("unit").and_then(Value::as_str) {
@@ -375,17 +389,7 @@ fn unit(key: &str, schema: &Value) -> Option<String> {
     }
     let of_numbers = |schema: &Value| ["integer", "number"].contains(&kind(schema));
     let numbers = of_numbers(schema) || schema.get("items").is_some_and(of_numbers);
-    let last = key.rsplit('_').next().unwrap_or(key);
-    let known = match last {
-        "s" => "s",
-        "ms" => "ms",
-        "mbps" => "Mbit/s",
-        "bps" => "bit/s",
-        "bytes" => "bytes",
-        "packets" => "packets",
-        "db" => "dB",
-        _ => return None,
-    };
+    let known = tidegate_scenario::unit_in(key)?;
     numbers.then(|| known.to_owned())
 }
 
@@ -397,7 +401,9 @@ pub fn toml(value: &Value) -> String {
             let all: Vec<_> = all.iter().map(toml).collect();
             format!("[{}]", all.join(", "))
         }
-        Value::Number(number) if number.as_f64().is_some_and(|n| n.fract() == 0.0) => {
+        Value::Number(number)
+            if number.is_f64() && number.as_f64().is_some_and(|n| n.fract() == 0.0) =>
+        {
             format!("{:.0}", number.as_f64().unwrap_or_default())
         }
         Value::Object(table) if table.is_empty() => "{}".into(),

@@ -57,7 +57,7 @@ fn scenarios(schema: &Value) -> String {
         "# Scenarios: every key\n\n{GENERATED}\n\
          A scenario is a TOML file that `tidegate sim` and `tidegate lab` run. [Run an experiment](../experiment.md)\n\
          says how to write one, [links](../links.md) in which order a packet passes the parts of a link.\n\
-         A key that is not known is refused, with its line. An editor that knows JSON Schema completes keys and\n\
+         A key that is not known and a number that is out of its range are refused, with their line. An editor that knows JSON Schema completes keys and\n\
          checks them as you type, with this as the file's first line:\n\n\
          ```toml editor\n#:schema https://raw.githubusercontent.com/tidegate/tidegate/main/docs/reference/scenario.schema.json\n```\n\n\
          The shortest scenario that there can be:\n\n\
@@ -192,17 +192,18 @@ fn write_section(text: &mut String, section: &Section, is_written: bool) {
     text.push('\n');
     text.push_str(match (section.kind, is_written) {
         (Kind::Words, _) => "| word | what it is |\n| --- | --- |\n",
-        (_, true) => "| key | type | unit | default | example | what it is |\n| --- | --- | --- | --- | --- | --- |\n",
+        (_, true) => "| key | type | unit | range | default | example | what it is |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         (_, false) => "| field | type | unit | what it is |\n| --- | --- | --- | --- |\n",
     });
     for row in &section.rows {
         let line = match (section.kind, is_written) {
             (Kind::Words, _) => format!("| `\"{}\"` | {} |", row.name, row.about),
             (kind, true) => format!(
-                "| `{}` | {} | {} | {} | {} | {} |",
+                "| `{}` | {} | {} | {} | {} | {} | {} |",
                 row.name,
                 form(row),
                 row.unit.as_deref().unwrap_or_default(),
+                row.range.as_deref().unwrap_or_default(),
                 default(row, kind),
                 row.example
                     .as_ref()

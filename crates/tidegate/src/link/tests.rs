@@ -10,6 +10,8 @@ fn a_rate_is_a_number_a_word_a_file_or_what_a_scenario_has() {
         ("20", "ConstantMbps(20.0)"),
         ("ride.csv", "Series(\"ride.csv\")"),
         ("ride.down", "Trace(\"ride.down\")"),
+        ("upper.CSV", "Series(\"upper.CSV\")"),
+        ("rides/.csv", "Trace(\"rides/.csv\")"),
         ("constant_mbps = 2", "ConstantMbps(2.0)"),
         (
             "steps = [[0, 20], [30, 2]]",
@@ -47,4 +49,22 @@ fn what_is_no_rate_is_refused_with_what_was_expected() {
         let refusal = rate_spec(text).expect_err(text);
         assert!(refusal.contains(words), "{text}: {refusal}");
     }
+}
+
+#[test]
+fn a_file_that_is_there_is_one_whatever_its_name_looks_like() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["bw=12mbps.trace", "a,b.csv", "steps = [[0, 20]]"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, "1\n").unwrap();
+        let path = path.to_str().unwrap();
+        let kind = if name.ends_with("csv") {
+            "Series"
+        } else {
+            "Trace"
+        };
+        assert_eq!(spec(path), format!("{kind}({path:?})"));
+    }
+    let missing = folder.path().join("bw=13mbps.trace");
+    assert!(rate_spec(missing.to_str().unwrap()).is_err());
 }

@@ -26,7 +26,7 @@ pub struct SimArgs {
     pub scenario: ScenarioArgs,
     /// Repeat everything with so many seeds, beginning with the scenario's own, and show means with 95 % confidence
     /// intervals
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
     /// Runs at a time; as many as there are cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

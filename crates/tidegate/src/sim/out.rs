@@ -39,7 +39,7 @@ impl<'a> Out<'a> {
         variations: &[Variation],
     ) -> Result<(Self, Vec<Job>)> {
         let mut new = Self {
-            identities: Identities::new(variants, &args.scenario.scenario)?,
+            identities: Identities(variants),
             columns: identifiers(variations),
             to: To::Nowhere,
         };

@@ -8,13 +8,24 @@ fn complaint(text: &str) -> String {
 
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
-    for bad in ["", "x", "-1", "1,2", "NaN", "inf", "60001"] {
+    for (bad, found) in [
+        ("", "nothing"),
+        ("x", "a word of 1 characters"),
+        ("-1", "a negative number"),
+        ("1,2", "2 columns"),
+        ("NaN", "NaN"),
+        ("inf", "infinity"),
+        ("60001", "a number that is too large"),
+    ] {
         assert_eq!(
             complaint(&format!("12\n{bad}\n9\n")),
-            format!("line 2: \"{bad}\", expected a delay in milliseconds, 0 to 60000")
+            format!("line 2: expected a delay in milliseconds, 0 to 60000, found {found}")
         );
     }
-    assert_eq!(complaint(""), "line 1: no line, expected at least one");
+    assert_eq!(
+        complaint(""),
+        "line 1: expected at least one line, found none"
+    );
 }
 
 #[test]

@@ -13,12 +13,27 @@ fn complaint(text: &str) -> String {
 
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
-    for bad in [
-        "", "1", "1;2", "x,1", "1,x", "1,-5", "-1,5", "1,2,3", "1,inf", "1,NaN", "2e9,5", "1,2e11",
+    for (bad, found) in [
+        ("", "nothing"),
+        ("1", "one column"),
+        ("1;2", "a word of 3 characters"),
+        ("x,1", "a word of 1 characters"),
+        ("1,x", "a word of 1 characters"),
+        ("1,-5", "a negative number"),
+        ("-1,5", "a negative number"),
+        ("1,2,3", "3 columns"),
+        ("1,2,", "3 columns"),
+        ("1,", "nothing"),
+        ("1,inf", "infinity"),
+        ("1,NaN", "NaN"),
+        ("2000000000,5", "a number that is too large"),
+        ("1,200000000000", "a number that is too large"),
+        ("# 1,2", "a comment"),
+        ("time,rate", "a word of 4 characters"),
     ] {
         assert_eq!(
             complaint(&format!("{HEADER}\n0,5\n{bad}\n3,5\n")),
-            format!("line 3: \"{bad}\", expected {EXPECTED}")
+            format!("line 3: expected {EXPECTED}, found {found}")
         );
     }
     assert_eq!(complaint(""), "line 1: no row, expected at least one");
@@ -143,4 +158,41 @@ fn slots_loop_and_may_begin_late() {
         }
         assert_eq!(series.mean_bps(), 4e6);
     }
+}
+
+/// A packet over a series that carries a bit a second in bursts of nanoseconds crosses thousands of millions of periods.
+#[test]
+fn whole_periods_are_passed_over_at_once() {
+    let sparse = series("0,2\n0.000000001,0\n");
+    assert_eq!(sparse.period(), Duration::from_nanos(2));
+    let mut fluid = Fluid::new(Arc::new(sparse));
+    // 12000 bits at 2 bit/s half of the time; the last nanosecond is the first of its period.
+    let done = fluid.send(Instant::ZERO, 1500);
+    assert_eq!(done.as_nanos(), 12_000_000_000_000 - 1);
+    let slow = fluid.send(done, 1500);
+    assert_eq!(slow.as_nanos(), 24_000_000_000_000 - 1);
+}
+
+/// Sums are kept for some rows alone; those between are the same.
+#[test]
+fn what_is_carried_is_the_same_wherever_sums_are_kept() {
+    let rows = |n: u64| format!("{},{}\n", n as f64 / 10.0, 1_000_003 * (n * 7 % 11));
+    let text: String = (0..100).map(rows).collect();
+    for series in [series(&text), series(&text).interpolated()] {
+        let mut sum = 0;
+        for index in 0..100 {
+            assert_eq!(series.before(index), sum, "{index}");
+            let segment = series.segment(index);
+            sum += segment.carried(segment.length);
+        }
+        assert_eq!(series.total, sum);
+    }
+}
+
+#[test]
+fn a_row_takes_eighteen_bytes() {
+    let text: String = (0..1000).map(|n| format!("{n},{}\n", n * 1000)).collect();
+    let series = series(&text);
+    let bytes = series.rows.capacity() * size_of::<Row>() + series.before.capacity() * 16;
+    assert_eq!(bytes, 18_000);
 }

@@ -24,35 +24,61 @@ fn take(cursor: &mut Cursor, n: usize) -> Vec<(u64, u64)> {
 
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
-    assert_eq!(complaint(""), "line 1: no line, expected at least one");
     assert_eq!(
-        complaint("1\n\n2\n"),
-        "line 2: \"\", expected a whole number of milliseconds, 0 to 4294967295"
+        complaint(""),
+        "line 1: expected at least one line, found none"
     );
-    for bad in [
-        "-1",
-        "+1",
-        "1.5",
-        "0x1",
-        " 1",
-        "1 ",
-        "1,2",
-        "# 1",
-        "4294967296",
+    for (bad, found) in [
+        ("", "nothing"),
+        ("-1", "a negative number"),
+        ("+1", "a number with a sign"),
+        (
+            "1.5",
+            "a number with a point or an exponent, or one that is too large",
+        ),
+        (
+            "1e3",
+            "a number with a point or an exponent, or one that is too large",
+        ),
+        ("0x1", "a word of 3 characters"),
+        (" 1", "a number with spaces around it"),
+        ("1 ", "a number with spaces around it"),
+        ("1,", "2 columns"),
+        ("1,2", "2 columns"),
+        ("# 1", "a comment"),
+        ("NaN", "NaN"),
+        ("inf", "infinity"),
+        ("4294967296", "a number that is too large"),
+        ("milliseconds", "a word of 12 characters"),
     ] {
         assert_eq!(
             complaint(&format!("0\n5\n{bad}\n7\n")),
-            format!("line 3: \"{bad}\", expected a whole number of milliseconds, 0 to 4294967295")
+            format!(
+                "line 3: expected a whole number of milliseconds, 0 to 4294967295, found {found}"
+            )
         );
     }
     assert_eq!(
         complaint("3\n4\n2"),
-        "line 3: 2 after 4, expected milliseconds that do not decrease"
+        "line 3: expected milliseconds that do not decrease, found less than in the line before"
     );
     assert_eq!(
         complaint("0\n0\n"),
         "line 2: the last line is 0, expected more: it is the length of the trace"
     );
+}
+
+/// What carries nothing for days, or more than any link, ends no run and fits into no number.
+#[test]
+fn the_mean_is_one_that_a_link_may_have() {
+    assert_eq!(
+        complaint("4294967295\n"),
+        "line 1: expected a mean of 1 bit/s to 100 Gbit/s, found 2.793967724496957e-3 bit/s: 1 opportunities in \
+         4294967295 ms"
+    );
+    let fast = "1\n".repeat(8334);
+    assert!(complaint(&fast).contains("found 1.00008e11 bit/s: 8334 opportunities in 1 ms"));
+    trace(&fast[2..]);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! A generated cell, as scenarios spell it.
 
-use super::positive;
-use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::{CellKind, CellModel};
@@ -13,18 +11,14 @@ pub struct GenerateSpec {
     /// Which technology it resembles.
     pub kind: CellKind,
     /// Overrides the technology's mean rate, in Mbit/s.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
     pub mean_mbps: Option<f64>,
     /// Its own seed; the scenario's by default.
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807u64))]
     pub seed: Option<u64>,
 }
 
 impl GenerateSpec {
-    pub(super) fn complain(&self, to: &mut Complaints) {
-        if let Some(mbps) = self.mean_mbps {
-            positive(to, "mean_mbps", mbps);
-        }
-    }
-
     /// The cell model, with `seed` unless it has one of its own.
     pub fn model(&self, seed: u64) -> CellModel {
         CellModel::new(

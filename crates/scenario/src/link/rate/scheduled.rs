@@ -1,11 +1,10 @@
 //! A recorded rate as a scheduler hands it out, as scenarios spell it.
 
-use crate::complaints::Complaints;
 use crate::link::milliseconds;
 use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidegate_link::{RateSeries, ScheduledSeries};
+use tidegate_link::ScheduledSeries;
 
 /// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -17,19 +16,13 @@ pub struct ScheduledSpec {
     #[serde(default)]
     pub interpolate: bool,
     /// Milliseconds from one burst to the next.
+    #[schemars(range(min = 0.1, max = 100.0))]
     pub burst_ms: f64,
 }
 
 impl ScheduledSpec {
-    pub(super) fn complain(&self, to: &mut Complaints) {
-        let ms = self.burst_ms;
-        to.expect((0.1..=100.0).contains(&ms), "scheduled.burst_ms", || {
-            format!("scheduled.burst_ms is {ms}, expected 0.1 to 100")
-        });
-    }
-
     pub(super) fn resolve(&self, files: &Files) -> Result<ScheduledSeries, LoadError> {
-        let series = files.parse(&self.series, RateSeries::parse)?;
+        let series = files.series(&self.series)?;
         let steps = ScheduledSeries::new(series, milliseconds(self.burst_ms));
         Ok(match self.interpolate {
             true => steps.interpolated(),

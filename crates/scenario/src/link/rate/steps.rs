@@ -1,23 +1,20 @@
 //! A rate that changes at given times, as scenarios spell it: seconds and Mbit/s.
 
-use super::outside_a_day;
 use crate::complaints::Complaints;
+use crate::ranges::pairs;
+use schemars::{Schema, SchemaGenerator};
 use std::time::Duration;
 use tidegate_link::{RateSeries, StepsError};
 
+/// Of the list of them.
+pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
+    pairs([("s", 0.0, 86_400.0), ("Mbit/s", 0.0, 100_000.0)])
+}
+
 pub(super) fn complain(steps: &[[f64; 2]], to: &mut Complaints) {
-    if let Some(late) = outside_a_day(steps) {
-        to.say(
-            "steps",
-            format!("rate.steps, a step at {late} s, expected 0 to 86400"),
-        );
-    } else if let Some(step) = steps.iter().find(|s| s[1] > 1e6) {
-        let rate = step[1];
-        to.say(
-            "steps",
-            format!("rate.steps, a rate of {rate} Mbit/s, expected at most 1000000"),
-        );
-    } else if let Err(refusal) = resolve(steps) {
+    if to.sound(["steps"])
+        && let Err(refusal) = resolve(steps)
+    {
         to.say("steps", format!("rate.steps: {refusal}"));
     }
 }

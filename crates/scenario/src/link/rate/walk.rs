@@ -1,9 +1,9 @@
 //! A walk through a cell, as scenarios spell it.
 
-use super::outside_a_day;
 use crate::complaints::Complaints;
 use crate::link::milliseconds;
-use schemars::JsonSchema;
+use crate::ranges::pairs;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{Fading, SignalWalk, WalkError};
@@ -14,46 +14,36 @@ use tidegate_link::{Fading, SignalWalk, WalkError};
 #[serde(deny_unknown_fields)]
 pub struct WalkSpec {
     /// Rate of the best scheme, in Mbit/s.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: f64,
     /// Seconds and signal-to-noise ratio in dB; the first at 0 s. The walk starts anew at the last
     /// one; a single point stands still.
-    #[schemars(extend("unit" = "s, dB"))]
+    #[schemars(extend("unit" = "s, dB"), schema_with = "points")]
     pub points: Vec<[f64; 2]>,
     /// Standard deviation of fast fading, in dB.
     #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub fading_db: f64,
     /// How long the fading takes to change, in milliseconds.
     #[serde(default = "coherence_ms")]
+    #[schemars(range(min = 0.001, max = 60_000.0))]
     pub coherence_ms: f64,
     /// Its own seed; the scenario's by default.
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807u64))]
     pub seed: Option<u64>,
+}
+
+fn points(_: &mut SchemaGenerator) -> Schema {
+    pairs([("s", 0.0, 86_400.0), ("dB", -200.0, 200.0)])
 }
 
 fn coherence_ms() -> f64 {
     20.0
 }
 
-fn within(value: f64, max: f64) -> bool {
-    value > 0.0 && value <= max
-}
-
 impl WalkSpec {
     pub(super) fn complain(&self, to: &mut Complaints) {
-        let (peak, coherence) = (self.peak_mbps, self.coherence_ms);
-        to.within("walk.peak_mbps", peak, 1e6);
-        to.within("walk.coherence_ms", coherence, 60_000.0);
-        let fading_ok = (0.0..=100.0).contains(&self.fading_db);
-        to.expect(fading_ok, "walk.fading_db", || {
-            format!("walk.fading_db is {}, expected 0 to 100", self.fading_db)
-        });
-        if let Some(late) = outside_a_day(&self.points) {
-            to.say(
-                "walk.points",
-                format!("walk.points, a point at {late} s, expected 0 to 86400"),
-            );
-        } else if fading_ok
-            && within(peak, 1e6)
-            && within(coherence, 60_000.0)
+        if to.sound(["walk"])
             && let Err(refusal) = self.resolve(0)
         {
             to.say("walk.points", format!("walk.points: {refusal}"));
