@@ -47,7 +47,8 @@ struct tg_flow {
 	tg_u32 unsampled;	/* bytes since the last RTT sample */
 	tg_u32 mss;
 	tg_u32 rtt_us;		/* last sample */
-	tg_u32 rtt_min_us;	/* the smallest, or less where the route became shorter */
+	tg_u32 rtt_least_us;	/* the smallest */
+	tg_u32 rtt_min_us;	/* the same, or less where the route became shorter */
 	tg_u32 queue_us;	/* last forward queueing delay */
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
@@ -144,6 +145,61 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
 	a->fell_us = tg_max(a->fell_us, by_us);
 }
 
+TG_INLINE void tg_flow_note_least(struct tg_flow *f, struct tg_arrival *a)
+{
+	if (!f->rtt_min_us)
+		f->rtt_min_us = f->rtt_least_us = a->sample_us;
+	if (a->sample_us < f->rtt_min_us) {
+		a->nearer_us = f->rtt_min_us - a->sample_us;
+		tg_flow_lower_rtt_min(f, a->nearer_us, a);
+	}
+	f->rtt_least_us = tg_min(f->rtt_least_us, a->sample_us);
+}
+
+/*
+ * The round trip's excess over RTTmin, which no clock's drift can distort, is an upper bound of the queueing delay.
+ * If the delay is a little above the bound, the clocks have drifted, and the floor rises
+ * as fast as clocks drift. If it is far above, the route has become shorter, and the bytes promised for the longer one
+ * fill the difference: then RTTmin is wrong.
+ */
+TG_INLINE void tg_flow_bound(struct tg_flow *f, struct tg_arrival *a, tg_u32 drift_us, int known)
+{
+	tg_u32 bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
+
+	if (a->queue_us <= bound_us)
+		return;
+	/* Data cannot have waited for longer than the round trip: the peer's clock was set. */
+	if (a->queue_us - bound_us > TG_DELAY_SET_US && a->queue_us > a->sample_us)
+		drift_us = a->queue_us;
+	drift_us = tg_min(a->queue_us - bound_us, drift_us);
+	tg_delay_raise(&f->delay, drift_us);
+	a->queue_us -= drift_us;
+	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, TG_FLOW_STEP_TICKS * f->delay.tick_us))
+		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
+}
+
+/* The peer's clock is not to be believed, nor what RTTmin was lowered to because of it. */
+TG_INLINE void tg_flow_doubt(struct tg_flow *f)
+{
+	f->rtt_min_us = f->rtt_least_us;
+	f->delay.doubted = 1;
+	f->delay.compared = 0;
+	f->delay.skew_us = 0;
+	f->delay.back_floor_us = f->rtt_min_us - f->delay.floor_us;
+}
+
+/* The level of a doubted clock's delays is that of the round trips. */
+TG_INLINE void tg_flow_settle(struct tg_flow *f, struct tg_arrival *a)
+{
+	struct tg_delay *d = &f->delay;
+	tg_u32 least_us = d->floor_us + d->back_floor_us;
+	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - tg_min(a->back_us, a->sample_us));
+
+	a->queue_us = tg_delay_settle(d, round_us, least_us, a->queue_us);
+	a->bared_us = d->fell_us;
+	a->fell_us = tg_max(d->fell_us, a->nearer_us);
+}
+
 /*
  * Checks the forward queueing delay against the round trip, which no clock's drift can distort: the round trip's excess
  * over RTTmin is an upper bound. If the delay is a little above the bound, the clocks have drifted, and the floor rises
@@ -155,26 +211,18 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 {
 	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
 	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
-	tg_u32 bound_us, drift_us;
+	tg_u32 drift_us = tg_flow_drift_us(f, a->now_us);
 
-	if (!f->rtt_min_us)
-		f->rtt_min_us = a->sample_us;
-	if (a->sample_us < f->rtt_min_us) {
-		a->nearer_us = f->rtt_min_us - a->sample_us;
-		tg_flow_lower_rtt_min(f, a->nearer_us, a);
-	}
-	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
-	drift_us = tg_flow_drift_us(f, a->now_us);
-	if (a->queue_us == TG_DELAY_UNKNOWN || a->queue_us <= bound_us)
+	tg_flow_note_least(f, a);
+	if (a->queue_us == TG_DELAY_UNKNOWN)
 		return;
-	/* Data cannot have waited for longer than the round trip: the peer's clock was set. */
-	if (a->queue_us - bound_us > TG_DELAY_SET_US && a->queue_us > a->sample_us)
-		drift_us = a->queue_us;
-	drift_us = tg_min(a->queue_us - bound_us, drift_us);
-	tg_delay_raise(&f->delay, drift_us);
-	a->queue_us -= drift_us;
-	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, TG_FLOW_STEP_TICKS * f->delay.tick_us))
-		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
+	if (!f->delay.doubted)
+		tg_flow_bound(f, a, drift_us, known);
+	if (!f->delay.doubted && known &&
+	    tg_delay_impossible(&f->delay, a->sample_us, a->queue_us, drift_us))
+		tg_flow_doubt(f);
+	if (f->delay.doubted)
+		tg_flow_settle(f, a);
 }
 
 /*
@@ -230,7 +278,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, st
 	a->met_us = (tg_u32)a->now_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)a->now_us);
 	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
-					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
+					: tg_delay_one_way(&f->delay, a->tsval, (tg_u32)a->now_us, a->queue_us);
 	a->tick_us = f->delay.rounds ? TG_MS_US : f->delay.tick_us;
 	a->rounds = f->delay.rounds;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;

@@ -144,7 +144,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
 	u->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)left_us);
-	u->one_way_us = tg_delay_forward(&f->delay, a->tsval, (tg_u32)left_us);
+	u->one_way_us = tg_delay_one_way(&f->delay, a->tsval, (tg_u32)left_us, a->queue_us);
 	a->met_us = (tg_u32)left_us;
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = a->tsval;

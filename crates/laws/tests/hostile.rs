@@ -127,3 +127,43 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
         "it did not imitate well enough: {joined_s} s"
     );
 }
+
+#[test]
+fn trace() {
+    for (ppm, from) in [(50_000, 0), (25_000, 0)] {
+    let lie = Some(Lie::Drifts(ms(from * 1000), ppm, ms(0)));
+    let o = beside(Source { lie, ..Source::bulk(2) });
+    println!("{:?}", o.bytes);
+    println!("{:?}", o.groups);
+    println!("{:?}", o.bins.iter().step_by(5).map(|b| b.0 as u32).collect::<Vec<_>>());
+    println!("probes {}", o.probes);
+    }
+}
+
+#[test]
+fn explore() {
+    let fair = beside(Source::bulk(2));
+    println!("fair {:?} {:.1} ms", fair.bytes, fair.mean_delay_ms);
+    for ppm in [
+        500, 1000, 2000, 5000, 10_000, 18_000, 25_000, 35_000, 50_000,
+    ] {
+        for sign in [1, -1] {
+            for from in [0, 15] {
+                let lie = Some(Lie::Drifts(ms(from * 1000), sign * ppm, ms(0)));
+                let o = beside(Source {
+                    lie,
+                    ..Source::bulk(2)
+                });
+                println!(
+                    "{:>7} from {from:>2}: kept {:.2} util {:.3} {:.0} ms p95 {:.0} {:?}",
+                    sign * ppm,
+                    honest(&o) / honest(&fair),
+                    o.utilisation,
+                    o.mean_delay_ms,
+                    o.p95_delay_ms,
+                    o.bytes
+                );
+            }
+        }
+    }
+}

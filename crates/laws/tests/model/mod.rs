@@ -46,6 +46,8 @@ pub enum Lie {
     Swings(Duration, Duration),
     /// Set by so many milliseconds at that time, or left behind by them in a sleep.
     Set(Duration, i32),
+    /// From that time on as many millionths too fast, or too slow; the rate is reached within the last time.
+    Drifts(Duration, i32, Duration),
     /// Ahead by what the round trip shows of the queue, which so disappears.
     Hides,
     /// Behind by what that other flow's data last waited, so that both seem to wait together.
