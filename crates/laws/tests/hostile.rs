@@ -128,42 +128,80 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
     );
 }
 
+/// A random link, some honest downloads and one whose clock drifts.
+#[derive(Debug)]
+struct Drift {
+    mbps: f64,
+    one_way_ms: u64,
+    neighbours: usize,
+    start_s: u64,
+    from_ms: u64,
+    ppm: i32,
+    within_ms: u64,
+}
+
+impl Drift {
+    fn draw(seed: u64) -> Self {
+        let mut draw = Draws(seed);
+        let mbps = [5.0, 10.0, 20.0, 50.0][draw.below(4) as usize];
+        let sign = if draw.below(2) == 0 { 1 } else { -1 };
+        Self {
+            mbps,
+            one_way_ms: 5 + draw.below(60),
+            neighbours: 1 + draw.below(4) as usize,
+            start_s: draw.below(12),
+            from_ms: draw.below(30_000),
+            ppm: sign * draw.below(50_001) as i32,
+            within_ms: draw.below(2) * draw.below(20_000),
+        }
+    }
+
+    fn run(&self, lies: bool) -> Outcome {
+        let lie = Lie::Drifts(ms(self.from_ms), self.ppm, ms(self.within_ms));
+        let third = Source {
+            lie: lies.then_some(lie),
+            ..Source::bulk(self.start_s)
+        };
+        let mut sources = vec![Source::bulk(0); self.neighbours];
+        sources.push(third);
+        let mut model = Model::deep(Params::default(), sources, 60, 10);
+        model.links = vec![deep(Rate::constant(self.mbps * 1e6), ms(self.one_way_ms))];
+        model.back = vec![(Duration::ZERO, ms(self.one_way_ms))];
+        model.run()
+    }
+}
+
+/// Draws that a seed repeats: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+}
+
 #[test]
 fn trace() {
-    for (ppm, from) in [(50_000, 0), (25_000, 0)] {
-    let lie = Some(Lie::Drifts(ms(from * 1000), ppm, ms(0)));
-    let o = beside(Source { lie, ..Source::bulk(2) });
-    println!("{:?}", o.bytes);
-    println!("{:?}", o.groups);
-    println!("{:?}", o.bins.iter().step_by(5).map(|b| b.0 as u32).collect::<Vec<_>>());
-    println!("probes {}", o.probes);
+    for seed in [145, 0, 4] {
+        let o = Drift::draw(seed).run(true);
+        println!("{seed} {:?} {:?}", Drift::draw(seed), o.bytes);
+        println!("{:?}", o.groups);
+        println!("{:?}", o.bins.iter().step_by(5).map(|b| b.0 as u32).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn explore() {
-    let fair = beside(Source::bulk(2));
-    println!("fair {:?} {:.1} ms", fair.bytes, fair.mean_delay_ms);
-    for ppm in [
-        500, 1000, 2000, 5000, 10_000, 18_000, 25_000, 35_000, 50_000,
-    ] {
-        for sign in [1, -1] {
-            for from in [0, 15] {
-                let lie = Some(Lie::Drifts(ms(from * 1000), sign * ppm, ms(0)));
-                let o = beside(Source {
-                    lie,
-                    ..Source::bulk(2)
-                });
-                println!(
-                    "{:>7} from {from:>2}: kept {:.2} util {:.3} {:.0} ms p95 {:.0} {:?}",
-                    sign * ppm,
-                    honest(&o) / honest(&fair),
-                    o.utilisation,
-                    o.mean_delay_ms,
-                    o.p95_delay_ms,
-                    o.bytes
-                );
-            }
-        }
+    for seed in 0..150 {
+        let drift = Drift::draw(seed);
+        let (fair, lying) = (drift.run(false), drift.run(true));
+        let n = drift.neighbours;
+        let sum = |o: &Outcome| o.bytes[..n].iter().sum::<u64>() as f64;
+        let kept = sum(&lying) / sum(&fair);
+        println!("{seed:>3}: kept {kept:.2} util {:.3} {:.0} ms for {:.0} p95 {:.0} for {:.0} {drift:?}", lying.utilisation, lying.mean_delay_ms, fair.mean_delay_ms, lying.p95_delay_ms, fair.p95_delay_ms);
     }
 }
