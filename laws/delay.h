@@ -25,6 +25,7 @@
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* clocks: a tick of either */
 #define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
 #define TG_DELAY_SET_US (100 * TG_MS_US) /* clocks: more than the steps of a coarse clock, which may be 16 ms */
+#define TG_DELAY_COARSE_US (18 * TG_MS_US) /* clocks: steps of the coarsest that is understood, Windows' 15.6 ms, and slack */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
 #define TG_CLOCK_WINDOW_SHIFT 25 /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
@@ -233,7 +234,7 @@ TG_INLINE int tg_delay_impossible(struct tg_delay *d, tg_u32 round_us, tg_u32 qu
 	if (!d->both || tg_before(back_us, d->back_floor_us))
 		d->back_floor_us = back_us;
 	d->both = 1;
-	return (tg_s32)(d->floor_us + d->back_floor_us + d->tick_us + TG_DELAY_SLACK_US) < 0;
+	return (tg_s32)(d->floor_us + d->back_floor_us + TG_DELAY_COARSE_US) < 0;
 }
 
 /*

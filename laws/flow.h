@@ -193,7 +193,8 @@ TG_INLINE void tg_flow_settle(struct tg_flow *f, struct tg_arrival *a)
 {
 	struct tg_delay *d = &f->delay;
 	tg_u32 least_us = d->floor_us + d->back_floor_us;
-	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - tg_min(a->back_us, a->sample_us));
+	tg_u32 back_us = d->upload ? 0 : tg_min(a->back_us, a->sample_us);
+	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - back_us);
 
 	a->queue_us = tg_delay_settle(d, round_us, least_us, a->queue_us);
 	a->bared_us = d->fell_us;

@@ -196,7 +196,7 @@ fn trace() {
 
 #[test]
 fn explore() {
-    for seed in 0..150 {
+    for seed in 0..400 {
         let drift = Drift::draw(seed);
         let (fair, lying) = (drift.run(false), drift.run(true));
         let n = drift.neighbours;
