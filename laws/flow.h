@@ -145,6 +145,7 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
 	a->fell_us = tg_max(a->fell_us, by_us);
 }
 
+/* RTTmin, and the smallest sample. */
 TG_INLINE void tg_flow_note_least(struct tg_flow *f, struct tg_arrival *a)
 {
 	if (!f->rtt_min_us)
@@ -157,10 +158,9 @@ TG_INLINE void tg_flow_note_least(struct tg_flow *f, struct tg_arrival *a)
 }
 
 /*
- * The round trip's excess over RTTmin, which no clock's drift can distort, is an upper bound of the queueing delay.
- * If the delay is a little above the bound, the clocks have drifted, and the floor rises
- * as fast as clocks drift. If it is far above, the route has become shorter, and the bytes promised for the longer one
- * fill the difference: then RTTmin is wrong.
+ * The round trip's excess over RTTmin is an upper bound of the queueing delay. If the delay is a little above the bound,
+ * the clocks have drifted, and the floor rises as fast as clocks drift. If it is far above, the route has become shorter,
+ * and the bytes promised for the longer one fill the difference: then RTTmin is wrong.
  */
 TG_INLINE void tg_flow_bound(struct tg_flow *f, struct tg_arrival *a, tg_u32 drift_us, int known)
 {
@@ -189,13 +189,12 @@ TG_INLINE void tg_flow_doubt(struct tg_flow *f)
 	f->delay.back_floor_us = f->rtt_min_us - f->delay.floor_us;
 }
 
-/* The level of a doubted clock's delays is that of the round trips. */
-TG_INLINE void tg_flow_settle(struct tg_flow *f, struct tg_arrival *a)
+/* The level of a doubted clock's delays is that of the round trips, less their known wait on the way back, `back_us`. */
+TG_INLINE void tg_flow_settle(struct tg_flow *f, tg_u32 back_us, struct tg_arrival *a)
 {
 	struct tg_delay *d = &f->delay;
 	tg_u32 least_us = d->floor_us + d->back_floor_us;
-	tg_u32 back_us = d->upload ? 0 : tg_min(a->back_us, a->sample_us);
-	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - back_us);
+	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - tg_min(back_us, a->sample_us));
 
 	a->queue_us = tg_delay_settle(d, round_us, least_us, a->queue_us);
 	a->bared_us = d->fell_us;
@@ -203,13 +202,10 @@ TG_INLINE void tg_flow_settle(struct tg_flow *f, struct tg_arrival *a)
 }
 
 /*
- * Checks the forward queueing delay against the round trip, which no clock's drift can distort: the round trip's excess
- * over RTTmin is an upper bound. If the delay is a little above the bound, the clocks have drifted, and the floor rises
- * as fast as clocks drift. If it is far above, the route has become shorter, and the bytes promised for the longer one
- * fill the difference: then RTTmin is wrong. The round trip of a late-comer's first sample includes the queue that
- * stood already.
+ * Checks the forward queueing delay against the round trip, which no clock can distort. The round trip of a late-comer's
+ * first sample includes the queue that stood already.
  */
-TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
+TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 back_us, struct tg_arrival *a)
 {
 	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
 	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
@@ -224,7 +220,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 	    tg_delay_impossible(&f->delay, a->sample_us, a->queue_us, drift_us))
 		tg_flow_doubt(f);
 	if (f->delay.doubted)
-		tg_flow_settle(f, a);
+		tg_flow_settle(f, back_us, a);
 }
 
 /*
@@ -270,7 +266,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, st
 	tg_flow_delay(f, s, a);
 	TG_FORGET();
 	if (a->sample_us)
-		tg_flow_anchor(f, a);
+		tg_flow_anchor(f, s->back_us, a);
 	TG_FORGET();
 	if (a->sample_us && a->stamped)
 		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, (tg_u32)a->now_us,

@@ -132,7 +132,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
 	a->fell_us = a->bared_us = f->delay.fell_us;
 	TG_FORGET();
-	tg_flow_anchor(f, a);
+	tg_flow_anchor(f, 0, a);
 	TG_FORGET();
 	left_us = a->now_us - a->sample_us;
 	tg_delay_compare(&f->delay, a->tsval, a->now_us, (tg_u32)left_us,
