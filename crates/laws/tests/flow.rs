@@ -303,3 +303,53 @@ fn a_clock_that_goes_in_steps_is_not_taken_for_one_that_was_set() {
     }
     assert!(raised_us < 200, "{raised_us} at once");
 }
+
+/// Whether a peer's clock that runs so much too fast is believed, after so many seconds of traffic without any queue.
+fn is_believed(ppm: i64, tick_us: u64, seconds: u64) -> bool {
+    let mut receiver = Receiver::new(Law::Tide);
+    let mut believed = true;
+    for now_us in (1_000_000..seconds * 1_000_000).step_by(5_000) {
+        let sent_us = now_us - 5_000;
+        let peer_us = (sent_us as i64 + sent_us as i64 / 1_000 * ppm / 1_000) as u64;
+        receiver.receives_with(
+            Some((
+                (PEER_MS + peer_us / tick_us) as u32,
+                (now_us - 20_000) as u32 / 1_000,
+            )),
+            now_us,
+        );
+        receiver.acknowledges(now_us);
+        believed = receiver.flow.raw().delay.doubted == 0;
+    }
+    believed
+}
+
+/// Quartz drifts by 100 millionths, bad oscillators by a few hundred; no machine's clock by a hundredth.
+#[test]
+fn clocks_that_drift_as_clocks_do_are_believed() {
+    for tick_us in [1_000, 4_000, 10_000] {
+        for ppm in [0, 100, 500, 1_000, -100, -500, -1_000] {
+            assert!(is_believed(ppm, tick_us, 300), "{ppm} ppm, {tick_us} us");
+        }
+        for ppm in [10_000, 50_000, -10_000, -50_000] {
+            assert!(!is_believed(ppm, tick_us, 30), "{ppm} ppm, {tick_us} us");
+        }
+    }
+}
+
+/// A clock that was slewed for a while, as after a machine's start, is believed again.
+#[test]
+fn a_doubted_clock_that_runs_well_again_is_believed() {
+    let mut receiver = Receiver::new(Law::Tide);
+    let mut doubted = [false; 3];
+    for now_us in (1_000_000..150_000_000).step_by(5_000) {
+        // A twentieth too fast from 5 to 20 s.
+        let ahead_us = (now_us.clamp(5_000_000, 20_000_000) - 5_000_000) / 20;
+        receiver.receives(now_us - 5_000 + ahead_us, now_us - 20_000, now_us);
+        receiver.acknowledges(now_us);
+        doubted[(now_us / 50_000_000) as usize] |= receiver.flow.raw().delay.doubted != 0;
+    }
+    assert_eq!(doubted[0], true);
+    assert_eq!(receiver.flow.raw().delay.doubted, 0);
+    assert!(receiver.flow.raw().queue_us < 2_000);
+}

@@ -101,7 +101,7 @@ impl Sender {
         }
         self.cwnd += u64::from(ack.ack.wrapping_sub(self.una));
         self.una = ack.ack;
-        self.edge = ack.edge;
+        self.edge = ack.edge();
         self.ts_recent = ack.tsval;
     }
 
