@@ -14,8 +14,8 @@
  *
  * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
  * `flow.h` bounds the delay by the round trip's own rise, `tide.h` probes whether it is a queue at
- * all. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 4 or 10
- * ms on old Linux, 1 us where Linux is told so.
+ * all. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 3 1/3, 4
+ * or 10 ms on old Linux, 1 us where Linux is told so.
  */
 #ifndef TG_DELAY_H
 #define TG_DELAY_H
@@ -73,17 +73,22 @@ TG_INLINE tg_u32 tg_delay_back(const struct tg_delay *d, tg_u32 tsval, tg_u32 us
 	return -tg_delay_forward(d, tsval, us);
 }
 
-/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use: a kernel's 1000, 250 or 100 Hz,
- * or 1 us. Bounds are their geometric means; a unit of 16 ms and more is too coarse for a queue. */
+/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use: 1 MHz, 10 kHz, or a kernel's
+ * 1000, 300, 250 or 100 Hz. Bounds are about their geometric means, and the nearest decades of what nobody uses; a unit of
+ * 16 ms and more is too coarse for a queue. */
 TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 {
 	tg_u32 us = ticks ? elapsed_us / ticks : TG_INFINITE_US;
 
-	if (us < 2)
+	if (us < 10)
 		return 1;
+	if (us >= 32 && us < 316)
+		return 100;
 	if (us >= 500 && us < 2000)
 		return 1000;
-	if (us >= 2000 && us < 6300)
+	if (us >= 2000 && us < 3650)
+		return 3333;
+	if (us >= 3650 && us < 6300)
 		return 4000;
 	if (us >= 6300 && us < 15800)
 		return 10000;
@@ -200,6 +205,7 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 
 	if (!d->started) {
 		d->started = 1;
+		d->rounds = 0;
 		d->tick_us = TG_MS_US;
 		d->moved_us = us;
 		d->floor_us = tg_delay_forward(d, tsval, us);

@@ -43,13 +43,14 @@ struct tg_flow {
 	struct tg_rsfc rsfc;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
 	tg_u64 anchored_us;	/* until when the clocks' drift is accounted for */
+	tg_u64 sampled_us;	/* when the last RTT sample came, or before that the first data */
 	tg_u64 received;	/* payload bytes in all */
 	tg_u32 unsampled;	/* bytes since the last RTT sample */
 	tg_u32 mss;
 	tg_u32 rtt_us;		/* last sample */
 	tg_u32 rtt_least_us;	/* the smallest */
 	tg_u32 rtt_min_us;	/* the same, or less where the route became shorter */
-	tg_u32 queue_us;	/* last forward queueing delay */
+	tg_u32 queue_us;	/* last forward queueing delay, if that is possible */
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
 	tg_u8 answered;		/* what left in the handshake has had its answer */
@@ -110,9 +111,15 @@ TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_segment 
 TG_INLINE void tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, struct tg_arrival *a)
 {
 	tg_u32 now_us = (tg_u32)s->now_us;
-	tg_u32 sample_us = s->stamped ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
-				      : tg_flow_edge_sample(f, s);
+	tg_u32 sample_us;
 
+	if (!f->sampled_us)
+		f->sampled_us = s->now_us;
+	/* Data without timestamps that come later are no answer to the handshake. */
+	if (s->stamped)
+		f->answered = 1;
+	sample_us = s->stamped ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
+			       : tg_flow_edge_sample(f, s);
 	a->echo_us = sample_us;
 	if (!sample_us)
 		return;
@@ -123,6 +130,7 @@ TG_INLINE void tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, str
 	if (!sample_us)
 		return;
 	f->rtt_us = sample_us;
+	f->sampled_us = s->now_us;
 	f->samples++;
 	a->sample_us = sample_us;
 }
@@ -216,7 +224,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 back_us, struct tg_arriv
 		return;
 	if (!f->delay.doubted)
 		tg_flow_bound(f, a, drift_us, known);
-	if (!f->delay.doubted && known &&
+	if (!f->delay.doubted && known && !f->delay.rounds &&
 	    tg_delay_impossible(&f->delay, a->sample_us, a->queue_us, drift_us))
 		tg_flow_doubt(f);
 	if (f->delay.doubted)
@@ -242,6 +250,9 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 		return;
 	}
 	a->fresh = round_us != 0;
+	/* Its delays are told by stamps: what comes without one tells none. */
+	if (!a->stamped && f->delay.started)
+		return;
 	if (f->delay.rounds)
 		a->queue_us = f->queue_us;
 	if (!round_us)
@@ -250,6 +261,15 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 		round_us = tg_max(least_us, round_us - tg_min(s->back_us, round_us));
 	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
 	a->fell_us = a->bared_us = f->delay.fell_us;
+}
+
+/* The delay, if it is possible: a queue grows by no more than the time that passes, and was in the last round trip whole.
+ * A clock of another unit than is assumed at first, and one that was set, show more. */
+TG_INLINE tg_u32 tg_flow_possible(const struct tg_flow *f, const struct tg_arrival *a)
+{
+	tg_u64 most_us = f->rtt_us + (a->now_us - f->sampled_us) + TG_DELAY_COARSE_US;
+
+	return a->queue_us <= most_us || f->delay.rounds ? a->queue_us : TG_DELAY_UNKNOWN;
 }
 
 /* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next: the
@@ -280,7 +300,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, st
 	a->tick_us = f->delay.rounds ? TG_MS_US : f->delay.tick_us;
 	a->rounds = f->delay.rounds;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
-	f->queue_us = a->queue_us;
+	f->queue_us = tg_flow_possible(f, a);
 	f->arrived_us = a->now_us;
 	f->unsampled += a->len;
 	f->received += a->len;

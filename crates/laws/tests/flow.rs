@@ -353,3 +353,62 @@ fn a_doubted_clock_that_runs_well_again_is_believed() {
     assert_eq!(receiver.flow.raw().delay.doubted, 0);
     assert!(receiver.flow.raw().queue_us < 2_000);
 }
+
+/// A second of data, the way from the peer 5 ms, then another in which a queue grows to 480 ms. `stamp` is the peer's
+/// clock: its stamp of a time and of a number of the segment. Returns the longest delay and round trip that were shown.
+fn shown(stamp: impl Fn(u64, u64) -> Option<u32>) -> (Receiver, u32, u32) {
+    let mut receiver = Receiver::new(Law::Tide);
+    let (mut queue_us, mut rtt_us) = (0, 0);
+    for (n, sent_us) in (1_000_000..4_000_000u64).step_by(2_000).enumerate() {
+        let waited_us = sent_us.saturating_sub(2_000_000).min(1_000_000) * 12 / 25;
+        let now_us = sent_us + 5_000 + waited_us;
+        let echoed_us = (sent_us - 16_000) as u32 / 1_000;
+        let timestamps = stamp(sent_us, n as u64).map(|tsval| (tsval, echoed_us));
+        // Data come later than what was sent with them leaves.
+        receiver.acknowledges(sent_us);
+        receiver.receives_with(timestamps, now_us);
+        let flow = receiver.flow.raw();
+        if flow.queue_us != u32::MAX {
+            queue_us = queue_us.max(flow.queue_us);
+        }
+        rtt_us = rtt_us.max(flow.rtt_us);
+    }
+    (receiver, queue_us, rtt_us)
+}
+
+/// Whatever the peer stamps, data have not waited for longer than their round trip.
+#[test]
+fn no_delay_is_shown_that_is_longer_than_the_round_trip() {
+    let ticks = |us: u64| move |sent_us: u64, _| Some((sent_us / us) as u32);
+    let mut longest = Vec::new();
+    for us in [
+        1, 100, 1_000, 3_333, 4_000, 10_000, 100_000, 500_000, 1_000_000,
+    ] {
+        longest.push((format!("a tick of {us} us"), shown(ticks(us))));
+    }
+    longest.push(("constant".into(), shown(|_, _| Some(7))));
+    longest.push((
+        "every second without".into(),
+        shown(|us, n| n.is_multiple_of(2).then_some((us / 1_000) as u32)),
+    ));
+    longest.push((
+        "none after a second".into(),
+        shown(|us, _| (us < 2_000_000).then_some((us / 1_000) as u32)),
+    ));
+    for (clock, (_, queue_us, rtt_us)) in &longest {
+        println!("{clock}: {queue_us} us of {rtt_us}");
+        // The last that wait, wait for 480 ms.
+        assert!(*rtt_us < 520_000, "{clock}: a round trip of {rtt_us} us");
+        assert!(*queue_us < 500_000, "{clock}: {queue_us} us");
+    }
+}
+
+/// What was measured while there were timestamps is not shown as what is measured now.
+#[test]
+fn what_comes_without_a_timestamp_tells_no_delay() {
+    let (receiver, ..) = shown(|us, _| (us < 2_000_000).then_some((us / 1_000) as u32));
+    let flow = receiver.flow.raw();
+    assert_eq!(flow.queue_us, u32::MAX);
+    assert!(flow.arrived_us - flow.sampled_us > 1_500_000);
+    assert_eq!(receiver.flow.wanted(), None);
+}
