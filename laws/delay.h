@@ -14,8 +14,8 @@
  *
  * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
  * `flow.h` bounds the delay by the round trip's own rise, `tide.h` probes whether it is a queue at
- * all. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 4 or 10
- * ms on old Linux, 1 us where Linux is told so.
+ * all. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 3 1/3, 4
+ * or 10 ms on old Linux, 1 us where Linux is told so.
  */
 #ifndef TG_DELAY_H
 #define TG_DELAY_H
@@ -25,6 +25,7 @@
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* clocks: a tick of either */
 #define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
 #define TG_DELAY_SET_US (100 * TG_MS_US) /* clocks: more than the steps of a coarse clock, which may be 16 ms */
+#define TG_DELAY_COARSE_US (18 * TG_MS_US) /* clocks: steps of the coarsest that is understood, Windows' 15.6 ms, and slack */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
 #define TG_CLOCK_WINDOW_SHIFT 25 /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
@@ -49,11 +50,13 @@ struct tg_delay {
 	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
 	tg_u32 told_us;	    /* the unit that the last window alone has shown */
-	tg_u32 unused;
+	tg_u32 back_floor_us; /* smallest relative delay of the way back of all, or more by what clocks may have drifted */
 	tg_u8 upload;	    /* the peer receives the data; we send them */
 	tg_u8 started;
 	tg_u8 compared;	    /* the last window can be compared with this one */
 	tg_u8 rounds;	    /* the delays are round trips: the peer's clock tells nothing */
+	tg_u8 both;	    /* the way back has a floor, too */
+	tg_u8 doubted;	    /* the clock has shown what no clock shows: round trips tell the level of the delay */
 };
 
 /* One-way delay of the data, modulo 2^32 and but for a constant; `us` is our end's moment. */
@@ -70,17 +73,22 @@ TG_INLINE tg_u32 tg_delay_back(const struct tg_delay *d, tg_u32 tsval, tg_u32 us
 	return -tg_delay_forward(d, tsval, us);
 }
 
-/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use: a kernel's 1000, 250 or 100 Hz,
- * or 1 us. Bounds are their geometric means; a unit of 16 ms and more is too coarse for a queue. */
+/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use: 1 MHz, 10 kHz, or a kernel's
+ * 1000, 300, 250 or 100 Hz. Bounds are about their geometric means, and the nearest decades of what nobody uses; a unit of
+ * 16 ms and more is too coarse for a queue. */
 TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 {
 	tg_u32 us = ticks ? elapsed_us / ticks : TG_INFINITE_US;
 
-	if (us < 2)
+	if (us < 10)
 		return 1;
+	if (us >= 32 && us < 316)
+		return 100;
 	if (us >= 500 && us < 2000)
 		return 1000;
-	if (us >= 2000 && us < 6300)
+	if (us >= 2000 && us < 3650)
+		return 3333;
+	if (us >= 3650 && us < 6300)
 		return 4000;
 	if (us >= 6300 && us < 15800)
 		return 10000;
@@ -119,6 +127,8 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 		d->rounds = 0;
 		d->compared = 0;
 		d->skew_us = 0;
+		d->both = 0;
+		d->doubted = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
 		tg_u8 sound = width_us < TG_CLOCK_SOUND * TG_CLOCK_WINDOW_US &&
 			      d->echoes >= TG_CLOCK_ECHOES && d->tick_us <= TG_MS_US;
@@ -126,8 +136,10 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 		/* A queue on the way back that stands through one window but not the other
 		 * shows as a gain that no clock has. */
 		if (sound && d->compared && gain_us <= (tg_s32)TG_SKEW_MAX_US &&
-		    gain_us >= -(tg_s32)TG_SKEW_MAX_US)
+		    gain_us >= -(tg_s32)TG_SKEW_MAX_US) {
 			d->skew_us = gain_us;
+			d->doubted = 0;
+		}
 		d->compared = sound;
 	}
 	d->told_us = tick_us;
@@ -193,6 +205,7 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 
 	if (!d->started) {
 		d->started = 1;
+		d->rounds = 0;
 		d->tick_us = TG_MS_US;
 		d->moved_us = us;
 		d->floor_us = tg_delay_forward(d, tsval, us);
@@ -203,7 +216,45 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 	relative_us = tg_delay_forward(d, tsval, us);
 	d->fell_us = tg_before(relative_us, d->floor_us) ? d->floor_us - relative_us : 0;
 	d->floor_us -= d->fell_us;
+	if (d->doubted) {
+		d->back_floor_us += d->fell_us;
+		d->fell_us = 0;
+	}
 	return relative_us - d->floor_us;
+}
+
+/*
+ * No clock enters the sum of both ways' floors: it is a round trip, and none is negative. If it were, a floor has been
+ * lowered by the clock. So a clock is found out that is set, or that runs too fast or too slow, once that has moved it
+ * by RTTmin against ours. A window of ours makes the data's queue sink now and then (`tide/recheck.h`), so a queue that
+ * such a clock hides does not keep it from that.
+ *
+ * `round_us` is a round trip whose data waited for `queue_us`; since the last one the clocks have drifted apart by
+ * `drift_us` at most. Returns whether the clock is found out by it.
+ */
+TG_INLINE int tg_delay_impossible(struct tg_delay *d, tg_u32 round_us, tg_u32 queue_us, tg_u32 drift_us)
+{
+	tg_u32 back_us = round_us - (d->floor_us + queue_us);
+
+	d->back_floor_us += drift_us;
+	if (!d->both || tg_before(back_us, d->back_floor_us))
+		d->back_floor_us = back_us;
+	d->both = 1;
+	return (tg_s32)(d->floor_us + d->back_floor_us + TG_DELAY_COARSE_US) < 0;
+}
+
+/*
+ * A clock that is doubted tells how the delay moves between two round trips, and these tell its level: `least_us` is the
+ * smallest of all, and what is above it is queue. Returns that, of data that waited for `queue_us` by the clock.
+ */
+TG_INLINE tg_u32 tg_delay_settle(struct tg_delay *d, tg_u32 round_us, tg_u32 least_us, tg_u32 queue_us)
+{
+	tg_u32 waited_us = round_us > least_us ? round_us - least_us : 0;
+
+	d->fell_us = round_us < least_us ? least_us - round_us : 0;
+	tg_delay_raise(d, queue_us - waited_us);
+	d->back_floor_us = least_us - d->fell_us - d->floor_us;
+	return waited_us;
 }
 
 /*
@@ -218,6 +269,14 @@ TG_INLINE tg_u32 tg_delay_round(struct tg_delay *d, tg_u32 round_us, tg_u32 leas
 	d->fell_us = round_us < d->floor_us ? d->floor_us - round_us : 0;
 	d->floor_us -= d->fell_us;
 	return round_us - d->floor_us;
+}
+
+/* The one-way delay but for a constant, for comparisons: of a doubted clock as round trips tell it. */
+TG_INLINE tg_u32 tg_delay_one_way(const struct tg_delay *d, tg_u32 tsval, tg_u32 us, tg_u32 queue_us)
+{
+	if (d->doubted)
+		return d->floor_us + d->back_floor_us + queue_us;
+	return tg_delay_forward(d, tsval, us);
 }
 
 /* The relative one-way delay, less what the clocks have drifted apart, modulo 2^32: two of them

@@ -43,12 +43,14 @@ struct tg_flow {
 	struct tg_rsfc rsfc;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
 	tg_u64 anchored_us;	/* until when the clocks' drift is accounted for */
+	tg_u64 sampled_us;	/* when the last RTT sample came, or before that the first data */
 	tg_u64 received;	/* payload bytes in all */
 	tg_u32 unsampled;	/* bytes since the last RTT sample */
 	tg_u32 mss;
 	tg_u32 rtt_us;		/* last sample */
-	tg_u32 rtt_min_us;	/* the smallest, or less where the route became shorter */
-	tg_u32 queue_us;	/* last forward queueing delay */
+	tg_u32 rtt_least_us;	/* the smallest */
+	tg_u32 rtt_min_us;	/* the same, or less where the route became shorter */
+	tg_u32 queue_us;	/* last forward queueing delay, if that is possible */
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
 	tg_u8 answered;		/* what left in the handshake has had its answer */
@@ -109,9 +111,15 @@ TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_segment 
 TG_INLINE void tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, struct tg_arrival *a)
 {
 	tg_u32 now_us = (tg_u32)s->now_us;
-	tg_u32 sample_us = s->stamped ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
-				      : tg_flow_edge_sample(f, s);
+	tg_u32 sample_us;
 
+	if (!f->sampled_us)
+		f->sampled_us = s->now_us;
+	/* Data without timestamps that come later are no answer to the handshake. */
+	if (s->stamped)
+		f->answered = 1;
+	sample_us = s->stamped ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
+			       : tg_flow_edge_sample(f, s);
 	a->echo_us = sample_us;
 	if (!sample_us)
 		return;
@@ -122,6 +130,7 @@ TG_INLINE void tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, str
 	if (!sample_us)
 		return;
 	f->rtt_us = sample_us;
+	f->sampled_us = s->now_us;
 	f->samples++;
 	a->sample_us = sample_us;
 }
@@ -144,28 +153,28 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
 	a->fell_us = tg_max(a->fell_us, by_us);
 }
 
-/*
- * Checks the forward queueing delay against the round trip, which no clock's drift can distort: the round trip's excess
- * over RTTmin is an upper bound. If the delay is a little above the bound, the clocks have drifted, and the floor rises
- * as fast as clocks drift. If it is far above, the route has become shorter, and the bytes promised for the longer one
- * fill the difference: then RTTmin is wrong. The round trip of a late-comer's first sample includes the queue that
- * stood already.
- */
-TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
+/* RTTmin, and the smallest sample. */
+TG_INLINE void tg_flow_note_least(struct tg_flow *f, struct tg_arrival *a)
 {
-	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
-	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
-	tg_u32 bound_us, drift_us;
-
 	if (!f->rtt_min_us)
-		f->rtt_min_us = a->sample_us;
+		f->rtt_min_us = f->rtt_least_us = a->sample_us;
 	if (a->sample_us < f->rtt_min_us) {
 		a->nearer_us = f->rtt_min_us - a->sample_us;
 		tg_flow_lower_rtt_min(f, a->nearer_us, a);
 	}
-	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
-	drift_us = tg_flow_drift_us(f, a->now_us);
-	if (a->queue_us == TG_DELAY_UNKNOWN || a->queue_us <= bound_us)
+	f->rtt_least_us = tg_min(f->rtt_least_us, a->sample_us);
+}
+
+/*
+ * The round trip's excess over RTTmin is an upper bound of the queueing delay. If the delay is a little above the bound,
+ * the clocks have drifted, and the floor rises as fast as clocks drift. If it is far above, the route has become shorter,
+ * and the bytes promised for the longer one fill the difference: then RTTmin is wrong.
+ */
+TG_INLINE void tg_flow_bound(struct tg_flow *f, struct tg_arrival *a, tg_u32 drift_us, int known)
+{
+	tg_u32 bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
+
+	if (a->queue_us <= bound_us)
 		return;
 	/* Data cannot have waited for longer than the round trip: the peer's clock was set. */
 	if (a->queue_us - bound_us > TG_DELAY_SET_US && a->queue_us > a->sample_us)
@@ -175,6 +184,51 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 	a->queue_us -= drift_us;
 	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, TG_FLOW_STEP_TICKS * f->delay.tick_us))
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
+}
+
+/* The peer's clock is not to be believed, nor what RTTmin was lowered to because of it, nor that the flow left groups. */
+TG_INLINE void tg_flow_doubt(struct tg_flow *f)
+{
+	f->rtt_min_us = f->rtt_least_us;
+	f->sharing.left = 0;
+	f->delay.doubted = 1;
+	f->delay.compared = 0;
+	f->delay.skew_us = 0;
+	f->delay.back_floor_us = f->rtt_min_us - f->delay.floor_us;
+}
+
+/* The level of a doubted clock's delays is that of the round trips, less their known wait on the way back, `back_us`. */
+TG_INLINE void tg_flow_settle(struct tg_flow *f, tg_u32 back_us, struct tg_arrival *a)
+{
+	struct tg_delay *d = &f->delay;
+	tg_u32 least_us = d->floor_us + d->back_floor_us;
+	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - tg_min(back_us, a->sample_us));
+
+	a->queue_us = tg_delay_settle(d, round_us, least_us, a->queue_us);
+	a->bared_us = d->fell_us;
+	a->fell_us = tg_max(d->fell_us, a->nearer_us);
+}
+
+/*
+ * Checks the forward queueing delay against the round trip, which no clock can distort. The round trip of a late-comer's
+ * first sample includes the queue that stood already.
+ */
+TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 back_us, struct tg_arrival *a)
+{
+	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
+	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
+	tg_u32 drift_us = tg_flow_drift_us(f, a->now_us);
+
+	tg_flow_note_least(f, a);
+	if (a->queue_us == TG_DELAY_UNKNOWN)
+		return;
+	if (!f->delay.doubted)
+		tg_flow_bound(f, a, drift_us, known);
+	if (!f->delay.doubted && known && !f->delay.rounds &&
+	    tg_delay_impossible(&f->delay, a->sample_us, a->queue_us, drift_us))
+		tg_flow_doubt(f);
+	if (f->delay.doubted)
+		tg_flow_settle(f, back_us, a);
 }
 
 /*
@@ -196,6 +250,9 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 		return;
 	}
 	a->fresh = round_us != 0;
+	/* Its delays are told by stamps: what comes without one tells none. */
+	if (!a->stamped && f->delay.started)
+		return;
 	if (f->delay.rounds)
 		a->queue_us = f->queue_us;
 	if (!round_us)
@@ -204,6 +261,15 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 		round_us = tg_max(least_us, round_us - tg_min(s->back_us, round_us));
 	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
 	a->fell_us = a->bared_us = f->delay.fell_us;
+}
+
+/* The delay, if it is possible: a queue grows by no more than the time that passes, and was in the last round trip whole.
+ * A clock of another unit than is assumed at first, and one that was set, show more. */
+TG_INLINE tg_u32 tg_flow_possible(const struct tg_flow *f, const struct tg_arrival *a)
+{
+	tg_u64 most_us = f->rtt_us + (a->now_us - f->sampled_us) + TG_DELAY_COARSE_US;
+
+	return a->queue_us <= most_us || f->delay.rounds ? a->queue_us : TG_DELAY_UNKNOWN;
 }
 
 /* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next: the
@@ -220,7 +286,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, st
 	tg_flow_delay(f, s, a);
 	TG_FORGET();
 	if (a->sample_us)
-		tg_flow_anchor(f, a);
+		tg_flow_anchor(f, s->back_us, a);
 	TG_FORGET();
 	if (a->sample_us && a->stamped)
 		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, (tg_u32)a->now_us,
@@ -230,11 +296,11 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, st
 	a->met_us = (tg_u32)a->now_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)a->now_us);
 	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
-					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
+					: tg_delay_one_way(&f->delay, a->tsval, (tg_u32)a->now_us, a->queue_us);
 	a->tick_us = f->delay.rounds ? TG_MS_US : f->delay.tick_us;
 	a->rounds = f->delay.rounds;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
-	f->queue_us = a->queue_us;
+	f->queue_us = tg_flow_possible(f, a);
 	f->arrived_us = a->now_us;
 	f->unsampled += a->len;
 	f->received += a->len;

@@ -36,6 +36,7 @@ struct tg_rtt {
 	tg_u32 seen_tsval;	   /* newest TSval that left */
 	tg_u32 noted_us;	   /* when the newest noted moment was */
 	tg_u32 spacing_us;	   /* least distance between two noted moments */
+	tg_u32 edges;		   /* whether the moments' names are right edges: what leaves has no timestamps */
 };
 
 /* Forgets every other moment: half the ring is free again, and covers as much time as before. */
@@ -69,6 +70,7 @@ TG_INLINE void tg_rtt_sent(struct tg_rtt *r, tg_u32 tsval, tg_u32 now_us)
 	if (r->tail && tsval == r->seen_tsval)
 		return; /* only its first departure counts, even if its echo is back already */
 	r->seen_tsval = tsval;
+	r->edges = 0;
 	tg_rtt_note(r, tsval, now_us);
 }
 
@@ -100,16 +102,21 @@ TG_INLINE tg_u32 tg_rtt_echoed(struct tg_rtt *r, tg_u32 tsecr, tg_u32 now_us)
  */
 TG_INLINE void tg_rtt_promised(struct tg_rtt *r, tg_u32 was, tg_u32 edge, tg_u32 mss, tg_u32 now_us)
 {
-	if ((tg_s32)(edge - was) >= (tg_s32)mss)
-		tg_rtt_note(r, was, now_us);
+	if ((tg_s32)(edge - was) < (tg_s32)mss)
+		return;
+	r->edges = 1;
+	tg_rtt_note(r, was, now_us);
 }
 
-/* Data up to `end` arrive. Returns the sample in us, or 0 if they were all promised before the oldest moment. */
+/* Data up to `end` arrive. Returns the sample in us, or 0 if they were all promised before the oldest moment, or if no
+ * edges were noted: then data without timestamps come to one who sends timestamps. */
 TG_INLINE tg_u32 tg_rtt_used(struct tg_rtt *r, tg_u32 end, tg_u32 now_us)
 {
 	tg_u32 tail = r->tail;
 	tg_u32 sample_us = 0;
 
+	if (!r->edges)
+		return 0;
 	for (tg_u32 i = 0; i < TG_RTT_SLOTS; i++) {
 		tg_u64 moment = r->slot[r->head % TG_RTT_SLOTS];
 

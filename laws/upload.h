@@ -128,11 +128,12 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	struct tg_flow *f = &u->flow;
 
 	f->rtt_us = a->sample_us;
+	f->sampled_us = a->now_us;
 	f->samples++;
 	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
 	a->fell_us = a->bared_us = f->delay.fell_us;
 	TG_FORGET();
-	tg_flow_anchor(f, a);
+	tg_flow_anchor(f, 0, a);
 	TG_FORGET();
 	left_us = a->now_us - a->sample_us;
 	tg_delay_compare(&f->delay, a->tsval, a->now_us, (tg_u32)left_us,
@@ -141,10 +142,12 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	left_us = a->now_us - a->sample_us;
 	if (a->queue_us == TG_DELAY_UNKNOWN)
 		return;
+	/* As a clock of another unit than is assumed at first tells. */
+	a->queue_us = tg_min(a->queue_us, a->sample_us);
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
 	u->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)left_us);
-	u->one_way_us = tg_delay_forward(&f->delay, a->tsval, (tg_u32)left_us);
+	u->one_way_us = tg_delay_one_way(&f->delay, a->tsval, (tg_u32)left_us, a->queue_us);
 	a->met_us = (tg_u32)left_us;
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = a->tsval;
@@ -152,7 +155,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 
 /*
  * Measures an acknowledgement, whether or not it carries data. Not each brings a sample; between two,
- * the delay is that of the last. The arrival's time is that at which what it acknowledges left the
+ * the delay is that of the last, and without a timestamp it is not known. The arrival's time is that at which what it acknowledges left the
  * queue of `path`, no earlier than the last.
  */
 TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i, const struct tg_ack *ack,
@@ -171,7 +174,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i, co
 	if (s->stamped && a->len)
 		a->sample_us = tg_rtt_echoed(&f->rtt, s->tsecr, (tg_u32)s->now_us);
 	a->echo_us = a->sample_us;
-	a->queue_us = f->queue_us;
+	a->queue_us = s->stamped ? f->queue_us : TG_DELAY_UNKNOWN;
 	if (a->sample_us)
 		tg_upload_sample(u, path, a);
 	f->queue_us = a->queue_us;

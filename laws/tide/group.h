@@ -375,6 +375,12 @@ TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struc
 	s->joined = 0;
 }
 
+/* Whether nobody else of its group has shown anything for long. */
+TG_INLINE int tg_group_alone(const struct tg_group *g, const struct tg_sharing *s, tg_u64 now_us)
+{
+	return s->joined && g->flow == s->flow && now_us > g->turn_us + TG_GROUP_SILENT_US;
+}
+
 /* A packet of the flow has arrived: settles which group the flow is in. A flow that starts is left to start. */
 TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a)
@@ -385,8 +391,7 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 		s->flow = ++i->flows;
 	if (s->name != g->name)
 		tg_group_lose(share, s, own);
-	/* Nobody else of its group has shown anything for long. */
-	if (s->joined && g->flow == s->flow && a->now_us > g->turn_us + TG_GROUP_SILENT_US)
+	if (tg_group_alone(g, s, a->now_us))
 		tg_group_forget_offset(share, s);
 	if (!s->name || (!s->joined && own->state == TG_TIDE_STARTING))
 		return;

@@ -209,7 +209,7 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
-/* A flow in no group, beside others, lets its queue drain now and then: so it learns what its floor hides, and the
+/* A flow in no group, or alone in one, beside others, lets its queue drain now and then: so it learns what its floor hides, and the
  * others see whether their delays fall with it. */
 TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
 {
@@ -260,6 +260,8 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us, own->h_us + a->queue_us);
 		tg_group_dip(&s->dip, own, a);
+	} else if (tg_group_alone(tg_group_at(i, s->place), s, a->now_us)) {
+		tg_group_dip(&s->dip, &tg_group_at(i, s->place)->tide, a);
 	} else {
 		tg_group_sink(tg_group_at(i, s->place), a);
 	}

@@ -303,3 +303,112 @@ fn a_clock_that_goes_in_steps_is_not_taken_for_one_that_was_set() {
     }
     assert!(raised_us < 200, "{raised_us} at once");
 }
+
+/// Whether a peer's clock that runs so much too fast is believed, after so many seconds of traffic without any queue.
+fn is_believed(ppm: i64, tick_us: u64, seconds: u64) -> bool {
+    let mut receiver = Receiver::new(Law::Tide);
+    let mut believed = true;
+    for now_us in (1_000_000..seconds * 1_000_000).step_by(5_000) {
+        let sent_us = now_us - 5_000;
+        let peer_us = (sent_us as i64 + sent_us as i64 / 1_000 * ppm / 1_000) as u64;
+        receiver.receives_with(
+            Some((
+                (PEER_MS + peer_us / tick_us) as u32,
+                (now_us - 20_000) as u32 / 1_000,
+            )),
+            now_us,
+        );
+        receiver.acknowledges(now_us);
+        believed = receiver.flow.raw().delay.doubted == 0;
+    }
+    believed
+}
+
+/// Quartz drifts by 100 millionths, bad oscillators by a few hundred; no machine's clock by a hundredth.
+#[test]
+fn clocks_that_drift_as_clocks_do_are_believed() {
+    for tick_us in [1_000, 4_000, 10_000] {
+        for ppm in [0, 100, 500, 1_000, -100, -500, -1_000] {
+            assert!(is_believed(ppm, tick_us, 300), "{ppm} ppm, {tick_us} us");
+        }
+        for ppm in [10_000, 50_000, -10_000, -50_000] {
+            assert!(!is_believed(ppm, tick_us, 30), "{ppm} ppm, {tick_us} us");
+        }
+    }
+}
+
+/// A clock that was slewed for a while, as after a machine's start, is believed again.
+#[test]
+fn a_doubted_clock_that_runs_well_again_is_believed() {
+    let mut receiver = Receiver::new(Law::Tide);
+    let mut doubted = [false; 3];
+    for now_us in (1_000_000..150_000_000).step_by(5_000) {
+        // A twentieth too fast from 5 to 20 s.
+        let ahead_us = (now_us.clamp(5_000_000, 20_000_000) - 5_000_000) / 20;
+        receiver.receives(now_us - 5_000 + ahead_us, now_us - 20_000, now_us);
+        receiver.acknowledges(now_us);
+        doubted[(now_us / 50_000_000) as usize] |= receiver.flow.raw().delay.doubted != 0;
+    }
+    assert_eq!(doubted[0], true);
+    assert_eq!(receiver.flow.raw().delay.doubted, 0);
+    assert!(receiver.flow.raw().queue_us < 2_000);
+}
+
+/// A second of data, the way from the peer 5 ms, then another in which a queue grows to 480 ms. `stamp` is the peer's
+/// clock: its stamp of a time and of a number of the segment. Returns the longest delay and round trip that were shown.
+fn shown(stamp: impl Fn(u64, u64) -> Option<u32>) -> (Receiver, u32, u32) {
+    let mut receiver = Receiver::new(Law::Tide);
+    let (mut queue_us, mut rtt_us) = (0, 0);
+    for (n, sent_us) in (1_000_000..4_000_000u64).step_by(2_000).enumerate() {
+        let waited_us = sent_us.saturating_sub(2_000_000).min(1_000_000) * 12 / 25;
+        let now_us = sent_us + 5_000 + waited_us;
+        let echoed_us = (sent_us - 16_000) as u32 / 1_000;
+        let timestamps = stamp(sent_us, n as u64).map(|tsval| (tsval, echoed_us));
+        // Data come later than what was sent with them leaves.
+        receiver.acknowledges(sent_us);
+        receiver.receives_with(timestamps, now_us);
+        let flow = receiver.flow.raw();
+        if flow.queue_us != u32::MAX {
+            queue_us = queue_us.max(flow.queue_us);
+        }
+        rtt_us = rtt_us.max(flow.rtt_us);
+    }
+    (receiver, queue_us, rtt_us)
+}
+
+/// Whatever the peer stamps, data have not waited for longer than their round trip.
+#[test]
+fn no_delay_is_shown_that_is_longer_than_the_round_trip() {
+    let ticks = |us: u64| move |sent_us: u64, _| Some((sent_us / us) as u32);
+    let mut longest = Vec::new();
+    for us in [
+        1, 100, 1_000, 3_333, 4_000, 10_000, 100_000, 500_000, 1_000_000,
+    ] {
+        longest.push((format!("a tick of {us} us"), shown(ticks(us))));
+    }
+    longest.push(("constant".into(), shown(|_, _| Some(7))));
+    longest.push((
+        "every second without".into(),
+        shown(|us, n| n.is_multiple_of(2).then_some((us / 1_000) as u32)),
+    ));
+    longest.push((
+        "none after a second".into(),
+        shown(|us, _| (us < 2_000_000).then_some((us / 1_000) as u32)),
+    ));
+    for (clock, (_, queue_us, rtt_us)) in &longest {
+        println!("{clock}: {queue_us} us of {rtt_us}");
+        // The last that wait, wait for 480 ms.
+        assert!(*rtt_us < 520_000, "{clock}: a round trip of {rtt_us} us");
+        assert!(*queue_us < 500_000, "{clock}: {queue_us} us");
+    }
+}
+
+/// What was measured while there were timestamps is not shown as what is measured now.
+#[test]
+fn what_comes_without_a_timestamp_tells_no_delay() {
+    let (receiver, ..) = shown(|us, _| (us < 2_000_000).then_some((us / 1_000) as u32));
+    let flow = receiver.flow.raw();
+    assert_eq!(flow.queue_us, u32::MAX);
+    assert!(flow.arrived_us - flow.sampled_us > 1_500_000);
+    assert_eq!(receiver.flow.wanted(), None);
+}

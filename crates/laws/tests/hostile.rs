@@ -81,10 +81,9 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
     }
 }
 
-/// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were
-/// its own. It is joined, for as long as that goes well; whatever it then brings or withholds, the others have
-/// their cell. Their queue becomes several times as long, of a liar with ten times their rate as long as untouched: a group's
-/// margin is for what comes, theirs or not.
+/// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were its own. So much
+/// delay is not in its round trips, so it is found out within seconds; whatever it brings or withholds while it is joined,
+/// the others have their cell.
 #[test]
 fn who_imitates_another_s_delay_takes_little_from_it() {
     let mut joined_s = 0.0;
@@ -117,13 +116,137 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
                     lying.bytes, lying.queued_ms
                 );
                 println!("{told}");
-                assert!(kept > 0.8 && lying.mean_delay_ms < 2_500.0, "{told}");
+                assert!(kept > 0.8 && lying.mean_delay_ms < 500.0, "{told}");
             }
         }
     }
     println!("{joined_s:.0} s of 1200 joined with the first");
-    assert!(
-        joined_s > 60.0,
-        "it did not imitate well enough: {joined_s} s"
-    );
+    assert!(joined_s > 0.0, "it did not imitate well enough");
+    assert!(joined_s < 60.0, "it is not found out: {joined_s} s");
+}
+
+/// A random link, some honest downloads and one whose clock drifts.
+#[derive(Debug)]
+struct Drift {
+    mbps: f64,
+    one_way_ms: u64,
+    neighbours: usize,
+    start_s: u64,
+    from_ms: u64,
+    ppm: i32,
+    within_ms: u64,
+    uploads: bool,
+}
+
+impl Drift {
+    fn draw(seed: u64) -> Self {
+        let mut draw = Draws(seed);
+        let mbps = [5.0, 10.0, 20.0, 50.0][draw.below(4) as usize];
+        let sign = if draw.below(2) == 0 { 1 } else { -1 };
+        Self {
+            mbps,
+            one_way_ms: 5 + draw.below(60),
+            neighbours: 1 + draw.below(4) as usize,
+            start_s: draw.below(12),
+            from_ms: draw.below(30_000),
+            ppm: sign * draw.below(50_001) as i32,
+            within_ms: draw.below(2) * draw.below(20_000),
+            uploads: draw.below(2) == 1,
+        }
+    }
+
+    fn run(&self, lies: bool) -> Outcome {
+        let lie = Lie::Drifts(ms(self.from_ms), self.ppm, ms(self.within_ms));
+        let third = Source {
+            lie: lies.then_some(lie),
+            ..Source::bulk(self.start_s)
+        };
+        let mut sources = vec![Source::bulk(0); self.neighbours];
+        sources.push(third);
+        let mut model = Model::deep(Params::default(), sources, 60, 10);
+        model.uploads = self.uploads;
+        model.links = vec![deep(Rate::constant(self.mbps * 1e6), ms(self.one_way_ms))];
+        model.back = vec![(Duration::ZERO, ms(self.one_way_ms))];
+        model.run()
+    }
+}
+
+/// Draws that a seed repeats: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+}
+
+/// How many drawn drifts are tried, from which seed on: `DRIFTS=1000 SEED=5000` tries others.
+fn drawn() -> std::ops::Range<u64> {
+    let told = |name| std::env::var(name).ok()?.parse().ok();
+    let first: u64 = told("SEED").unwrap_or(0);
+    first..first + told("DRIFTS").unwrap_or(40)
+}
+
+/// Runs drawn drifts, and holds what the neighbours keep of their share, and for how much longer they wait.
+#[track_caller]
+fn assert_drifts_take_little(uploads: bool) {
+    let mut taken = Vec::new();
+    for seed in drawn() {
+        let drift = Drift {
+            uploads,
+            ..Drift::draw(seed)
+        };
+        let (fair, lying) = (drift.run(false), drift.run(true));
+        let n = drift.neighbours;
+        let theirs = |o: &Outcome| o.bytes[..n].iter().sum::<u64>() as f64;
+        let even = fair.bytes.iter().sum::<u64>() as f64 * n as f64 / (n + 1) as f64;
+        let kept = theirs(&lying) / theirs(&fair).min(even);
+        let later_ms = lying.mean_delay_ms - fair.mean_delay_ms;
+        let told = format!("seed {seed}: {kept:.2} kept, {later_ms:.0} ms more, {drift:?}");
+        println!("{told}");
+        if kept < 0.8 || lying.utilisation < 0.95 || later_ms > 200.0 {
+            taken.push(told);
+        }
+    }
+    assert!(taken.is_empty(), "{taken:#?}");
+}
+
+/// Clocks drift by hundreds of millionths. One that drifts by hundredths hides a queue, or shows one that is none.
+#[test]
+fn a_clock_that_drifts_takes_little_from_others() {
+    assert_drifts_take_little(false);
+}
+
+#[test]
+#[ignore = "a group of fewer than six uploads does not let its queue sink, so nothing shows what such a clock hides"]
+fn a_clock_that_drifts_takes_little_from_other_uploads() {
+    assert_drifts_take_little(true);
+}
+
+/// The same on one link, from 18 thousandths on, where it took up to 0.62 of the neighbours' share and kept them waiting
+/// for a second.
+#[test]
+fn no_rate_of_a_clock_takes_much_from_others() {
+    let fair = beside(Source::bulk(2));
+    for ppm in [5_000, 10_000, 18_000, 25_000, 35_000, 50_000] {
+        for (ppm, from_s) in [(ppm, 0), (ppm, 15), (-ppm, 0), (-ppm, 15)] {
+            let lie = Some(Lie::Drifts(ms(from_s * 1_000), ppm, Duration::ZERO));
+            let lying = beside(Source {
+                lie,
+                ..Source::bulk(2)
+            });
+            let kept = honest(&lying) / honest(&fair);
+            let delay_ms = lying.mean_delay_ms;
+            let told = format!("{ppm} ppm from {from_s} s: {kept:.2} kept, {delay_ms:.0} ms");
+            println!("{told}");
+            assert!(
+                kept > 0.9 && lying.utilisation > 0.95 && delay_ms < 100.0,
+                "{told}"
+            );
+        }
+    }
 }

@@ -68,6 +68,7 @@ fn run(rate: &Rate, base_rtt_ms: u64, law: Law) -> Outcome {
         duration: Duration::from_secs(120),
         warmup: Duration::from_secs(5),
         sender_ppm: 0,
+        uploads: false,
     }
     .run()
 }

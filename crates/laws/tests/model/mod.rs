@@ -15,7 +15,7 @@ use receiver::{AckOnWire, Receiver};
 use sender::Sender;
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_laws::{Params, Path};
+use tidegate_laws::{Ack, Params, Path, Upload};
 use tidegate_link::{Config, Delivery, Instant, Link, Packet, Policy, QueueConfig, Rate};
 
 pub const MSS: u32 = 1448;
@@ -46,6 +46,8 @@ pub enum Lie {
     Swings(Duration, Duration),
     /// Set by so many milliseconds at that time, or left behind by them in a sleep.
     Set(Duration, i32),
+    /// From that time on as many millionths too fast, or too slow; the rate is reached within the last time.
+    Drifts(Duration, i32, Duration),
     /// Ahead by what the round trip shows of the queue, which so disappears.
     Hides,
     /// Behind by what that other flow's data last waited, so that both seem to wait together.
@@ -93,6 +95,8 @@ pub struct Model {
     pub warmup: Duration,
     /// How much faster the senders' clocks run than the receiver's, in parts per million.
     pub sender_ppm: i64,
+    /// The law is at the senders, on one interface with one uplink, and the receivers' clocks lie.
+    pub uploads: bool,
 }
 
 impl Model {
@@ -109,6 +113,7 @@ impl Model {
             duration: Duration::from_secs(seconds),
             warmup: Duration::from_secs(warmup),
             sender_ppm: 0,
+            uploads: false,
         }
     }
 }
@@ -159,6 +164,8 @@ struct World<'a> {
     path: Path,
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
+    /// The senders' records, where the law is there.
+    uploads: Vec<Upload>,
     /// On their way back, by flow.
     acks: Vec<VecDeque<AckOnWire>>,
     /// What each flow's data last waited.
@@ -179,6 +186,7 @@ impl Model {
             path: Path::default(),
             senders: self.sources.iter().map(Sender::new).collect(),
             receivers: self.sources.iter().map(Receiver::new).collect(),
+            uploads: vec![Upload::default(); self.sources.len()],
             acks: self.sources.iter().map(|_| VecDeque::new()).collect(),
             waited: vec![Duration::ZERO; self.sources.len()],
             record: Record::new(self.sources.len(), warm),
@@ -214,7 +222,10 @@ impl World<'_> {
             }
             self.senders[i].produce(self.now);
             self.transmit(i);
-            while let Some(ack) = self.acks[i].pop_front_if(|ack| ack.due <= self.now) {
+            while let Some(mut ack) = self.acks[i].pop_front_if(|ack| ack.due <= self.now) {
+                if self.model.uploads {
+                    self.steer(i, &mut ack);
+                }
                 self.senders[i].acknowledged(&ack, self.now);
                 self.transmit(i);
             }
@@ -227,10 +238,37 @@ impl World<'_> {
         }
     }
 
+    /// The law at the sender lowers the window that an acknowledgement brings.
+    fn steer(&mut self, flow: usize, ack: &mut AckOnWire) {
+        let told = Ack {
+            now_us: self.now.as_nanos() / 1000,
+            ack: ack.ack,
+            raw: ack.raw,
+            scale: receiver::SCALE,
+            bare: true,
+            sack: false,
+            tsval: Some(ack.tsval),
+        };
+        let raw = self.uploads[flow].acknowledged(
+            &mut self.path,
+            &self.model.params,
+            &told,
+            Some(ack.tsecr),
+        );
+        ack.raw = raw;
+    }
+
     fn transmit(&mut self, flow: usize) {
         let lie_ms = self.senders[flow].lie_ms(self.now, &self.waited);
-        let skew = (self.model.sender_ppm, lie_ms);
+        let skew = if self.model.uploads {
+            (0, 0)
+        } else {
+            (self.model.sender_ppm, lie_ms)
+        };
         while let Some(data) = self.senders[flow].next(flow, self.now, skew) {
+            if self.model.uploads {
+                self.uploads[flow].sent(self.now.as_nanos() / 1000, MSS, data.tsval);
+            }
             let first = self.model.sources[flow].way[0];
             self.links[first].push(self.now, data);
         }
@@ -249,14 +287,19 @@ impl World<'_> {
 
     fn deliver(&mut self, data: &Data) {
         self.waited[data.flow] = data.queued;
+        let lie_ms = self.senders[data.flow].lie_ms(self.now, &self.waited);
         let receiver = &mut self.receivers[data.flow];
-        let chunk_done = receiver.data(&mut self.path, &self.model.params, data, self.now);
+        let steers = (!self.model.uploads).then_some((&mut self.path, &self.model.params));
+        let chunk_done = receiver.data(steers, data, self.now);
         self.record
             .arrived(data, self.now, receiver.group(&self.path));
         if chunk_done {
             self.record.chunk(data.flow, self.now);
         }
         if let Some(mut ack) = receiver.acknowledge(self.now, chunk_done) {
+            if self.model.uploads {
+                ack.tsval = ack.tsval.wrapping_add_signed(lie_ms);
+            }
             // The way back never reorders.
             let due = self.now + self.model.back_delay(data.flow, self.now);
             let acks = &mut self.acks[data.flow];

@@ -4,7 +4,7 @@ use super::{Data, MSS, Source};
 use tidegate_laws::{Ack, Flow, Params, Path, Segment, sys};
 use tidegate_link::Instant;
 
-const SCALE: u8 = 10;
+pub const SCALE: u8 = 10;
 const KERNEL_MAX: u64 = 32 << 20;
 
 /// The window field of a kernel that steers nothing: it begins with 64 KB and opens by two bytes
@@ -22,14 +22,24 @@ fn tsval(now: Instant) -> u32 {
 pub struct AckOnWire {
     pub due: Instant,
     pub ack: u32,
-    pub edge: u32,
+    pub raw: u16,
     pub tsval: u32,
+    pub tsecr: u32,
+}
+
+impl AckOnWire {
+    /// The right edge of its window.
+    pub fn edge(&self) -> u32 {
+        self.ack.wrapping_add(u32::from(self.raw) << SCALE)
+    }
 }
 
 pub struct Receiver {
     flow: Flow,
     nxt: u32,
     unacked: u32,
+    /// The first stamp that is not acknowledged.
+    tsecr: u32,
     received: u64,
     chunk_bytes: u64,
     chunk_left: u64,
@@ -42,6 +52,7 @@ impl Receiver {
             flow: Flow::default(),
             nxt: 0,
             unacked: 0,
+            tsecr: 0,
             received: 0,
             chunk_bytes,
             chunk_left: chunk_bytes,
@@ -54,8 +65,8 @@ impl Receiver {
         tsval(left)
     }
 
-    /// A segment arrives; returns whether it ends a chunk.
-    pub fn data(&mut self, path: &mut Path, params: &Params, data: &Data, now: Instant) -> bool {
+    /// A segment arrives, at a law or not; returns whether it ends a chunk.
+    pub fn data(&mut self, law: Option<(&mut Path, &Params)>, data: &Data, now: Instant) -> bool {
         let segment = Segment {
             now_us: now.as_nanos() / 1000,
             seq: data.seq,
@@ -64,7 +75,12 @@ impl Receiver {
             timestamps: Some((data.tsval, data.tsecr)),
             ..Segment::default()
         };
-        self.flow.arrives(path, params, &segment);
+        if let Some((path, params)) = law {
+            self.flow.arrives(path, params, &segment);
+        }
+        if self.unacked == 0 {
+            self.tsecr = data.tsval;
+        }
         self.nxt = data.seq.wrapping_add(MSS);
         self.unacked += 1;
         self.received += u64::from(MSS);
@@ -86,8 +102,9 @@ impl Receiver {
         Some(AckOnWire {
             due: now,
             ack: self.nxt,
-            edge: self.nxt.wrapping_add(u32::from(raw) << SCALE),
+            raw,
             tsval: tsval(now),
+            tsecr: self.tsecr,
         })
     }
 

@@ -39,6 +39,15 @@ fn tsval(flow: usize, now: Instant, ppm: i64) -> u32 {
     ((own_ns / 1_000_000) as u32).wrapping_add(77_000 + 1_000_003 * flow as u32)
 }
 
+/// What a clock has gained by `now` whose rate rises within a time from nothing to so many millionths.
+fn drifted_ms(now: Duration, from: Duration, ppm: i32, within: Duration) -> i32 {
+    let past = now.saturating_sub(from).as_secs_f64();
+    let rising = past.min(within.as_secs_f64());
+    let at_full_rate = past - rising;
+    let mean_of_rise = rising / within.as_secs_f64().max(1e-9) / 2.0;
+    ((rising * mean_of_rise + at_full_rate) * f64::from(ppm) / 1e3) as i32
+}
+
 impl Sender {
     pub fn new(source: &Source) -> Self {
         Self {
@@ -92,7 +101,7 @@ impl Sender {
         }
         self.cwnd += u64::from(ack.ack.wrapping_sub(self.una));
         self.una = ack.ack;
-        self.edge = ack.edge;
+        self.edge = ack.edge();
         self.ts_recent = ack.tsval;
     }
 
@@ -145,6 +154,7 @@ impl Sender {
                 let ahead = past >= period.as_nanos() / 2;
                 if ahead { by.as_millis() as i32 } else { 0 }
             }
+            Some(Lie::Drifts(from, ppm, within)) => drifted_ms(since_start(now), from, ppm, within),
             Some(Lie::Hides) => (self.rtt - self.rtt_min.min(self.rtt)).as_millis() as i32,
             Some(Lie::Imitates(other)) => -(waited[other].as_millis() as i32),
         }

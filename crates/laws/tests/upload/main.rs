@@ -106,7 +106,7 @@ fn the_delay_is_the_time_in_the_buffer() {
 
 #[test]
 fn every_unit_of_the_receivers_clock_will_do() {
-    for tick_us in [1, 1_000, 4_000, 10_000] {
+    for tick_us in [1, 100, 1_000, 3_333, 4_000, 10_000] {
         let points = Experiment {
             clock: Clock {
                 tick_us,

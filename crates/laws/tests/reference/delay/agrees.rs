@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn other_units_are_found_out(
         packets in packets(100..20_000),
-        tick_us in prop_oneof![Just(1u64), Just(4_000), Just(10_000)],
+        tick_us in prop_oneof![Just(1u64), Just(100), Just(3_333), Just(4_000), Just(10_000)],
     ) {
         let mut receiver = Receiver::new(tick_us);
         let mut formula = OneWayDelay::new(tick_us as f64);
@@ -109,7 +109,7 @@ proptest! {
     fn hours_change_nothing(
         packets in packets(0..200_000_000),
         silence_us in 3_600_000_000u64..6_000_000_000,
-        tick_us in prop_oneof![Just(1u64), Just(1_000), Just(4_000), Just(10_000)],
+        tick_us in prop_oneof![Just(1u64), Just(100), Just(1_000), Just(3_333), Just(4_000), Just(10_000)],
     ) {
         let mut receiver = Receiver::new(tick_us);
         // Enough for the unit to be known.
