@@ -324,7 +324,7 @@ fn pinning() -> Finding {
             Status::Note,
             "/sys/fs/bpf is not mounted: no --pin",
         )
-        .advise("mount -t bpf bpf /sys/fs/bpf"),
+        .advise("mount -t bpf -o mode=700 bpf /sys/fs/bpf"),
     }
 }
 
