@@ -10,6 +10,7 @@ mod shown;
 mod table;
 
 pub use bar::{Bar, Bars};
+pub use indicatif::HumanBytes;
 pub use print::{Lines, Text, data, err, out, warn};
 pub use shown::{cut, is_invisible, shown, shown_lines};
 pub use table::{Cell, Color, Style, Table, screen_width};

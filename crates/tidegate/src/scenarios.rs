@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tidegate_scenario::{
     FILE_KEYS, LinkInputs, LoadError, ResultSet, Run, Scenario, Variation, combinations,
 };
+use tidegate_terminal as terminal;
 
 /// A scenario, its variants and runs, and how the result is shown.
 #[derive(Debug, Args)]
@@ -125,7 +126,8 @@ fn select(scenario: &mut Scenario, names: &[String]) -> Result<Vec<Run>, BadInpu
 /// Prints the set's tables, unless JSON is wanted or there is nothing in it.
 pub fn print_table(args: &ScenarioArgs, set: &ResultSet) -> Result<()> {
     if !args.json && !set.runs.is_empty() {
-        writeln!(std::io::stdout(), "{}", tidegate_report::table(set))?;
+        terminal::out().text(&tidegate_report::table(set))?;
+        writeln!(terminal::out())?;
     }
     Ok(())
 }

@@ -56,6 +56,6 @@ pub fn run(args: &TraceArgs) -> Result<()> {
     let trace = spec
         .model(args.seed)
         .trace(Duration::from_secs(args.seconds));
-    write!(std::io::stdout().lock(), "{trace}")?;
+    write!(tidegate_terminal::data(), "{trace}")?;
     Ok(())
 }

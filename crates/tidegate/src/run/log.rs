@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tidegate_terminal as terminal;
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -48,15 +49,16 @@ impl Log {
         let now = SystemTime::now();
         let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let text = match self.format {
-            LogFormat::Text => sentence(level, message),
+            // What follows a line end is none of a line's beginning: a name could hold one.
+            LogFormat::Text => sentence(level, &message.replace('\n', "\n    ")),
             LogFormat::Json => object(level, event, message, fields, time.as_secs_f64()),
         };
         let plain = self.format == LogFormat::Text && level == Level::Info;
         // Whoever closed it does not want to know.
         let _ = if plain && !self.data_on_stdout {
-            writeln!(std::io::stdout(), "{text}")
+            writeln!(terminal::out(), "{text}")
         } else {
-            writeln!(std::io::stderr(), "{text}")
+            writeln!(terminal::err(), "{text}")
         };
     }
 }
