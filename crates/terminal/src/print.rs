@@ -26,6 +26,11 @@ pub fn data() -> StdoutLock<'static> {
     io::stdout().lock()
 }
 
+/// Standard error, for programs: every byte goes through.
+pub fn data_on_err() -> StderrLock<'static> {
+    io::stderr().lock()
+}
+
 /// A line on standard error, or several. One that cannot be written, because the disk is full or nobody reads, is lost,
 /// and nothing else.
 pub fn warn(line: impl Display) {

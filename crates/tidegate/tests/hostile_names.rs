@@ -49,7 +49,7 @@ down = {{ rate = {{ constant_mbps = 10 }}, delay_ms = 10, queue = {{ packets = 5
 up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 10 }}
 workload = [
     {{ name = {name}, does = {{ bulk = {{}} }} }},
-    {{ name = "fetches", does = {{ fetch = {{ bytes = 20000, gap_ms = 100 }} }} }},
+    {{ name = "pings", does = {{ ping = {{ interval_ms = 100 }} }} }},
 ]
 run = [{{ name = {name} }}, {{ name = "tide", law = "tide" }}]
 "#
@@ -114,7 +114,9 @@ fn tables_of_the_laboratory_obey_no_name() {
         return;
     }
     let folder = folder();
-    for args in [&["lab", "small.toml"][..], &["validate", "small.toml"]] {
+    fs::create_dir(folder.path().join("set")).unwrap();
+    fs::write(folder.path().join("set/small.toml"), scenario()).unwrap();
+    for args in [&["lab", "small.toml"][..], &["validate", "set"]] {
         let output = tidegate(folder.path(), args);
         assert_spelled_out(&output, &args.join(" "));
     }
@@ -147,7 +149,6 @@ fn errors_obey_no_name() {
         &["probe", "run", &missing],
         &["mpath", "send", &missing, "--token", "x"],
         &["try", "--url", &missing],
-        &["top", "--socket", &missing, "--once"],
         &["top", &missing],
         &[HOSTILE],
     ];

@@ -201,8 +201,12 @@ fn a_stranger_keeps_no_agent_from_starting_after_a_crash() {
     let refused = Stranger::locks(&file).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
     // An older version has left it so that he could.
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    let stranger = Stranger::locks(&file).unwrap();
+    let plant = || {
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        Stranger::locks(&file).unwrap()
+    };
+    let stranger = plant();
     let check = host.json(&["check", "--json"]);
     let findings = check["findings"].as_array().unwrap().iter();
     let agent = findings.filter(|f| f["name"] == "agent");
@@ -217,8 +221,11 @@ fn a_stranger_keeps_no_agent_from_starting_after_a_crash() {
     assert!(stopped.status.success(), "{}", text(&stopped.stderr));
     let stopped: Value = serde_json::from_slice(&stopped.stdout).unwrap();
     assert_eq!(stopped["agent"], Value::Null);
-    let top = host.output(&["top", "--once", "--json"]);
+    // Without an agent it watches by itself.
+    let top = host.output(&["top", "--once", "--json", "--iface", "lo"]);
     assert!(top.status.success(), "{}", text(&top.stderr));
+    drop(stranger);
+    let _stranger = plant();
     let running = host.start(&[]);
     let second = host.output(&["run", "--iface", "lo", "--seconds", "0"]);
     let said = text(&second.stderr);

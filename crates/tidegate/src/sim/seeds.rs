@@ -51,7 +51,9 @@ pub fn table(sets: &[ResultSet]) -> String {
     let columns = COLUMNS.iter().map(|column| (column, estimates(column)));
     let columns: Vec<_> = columns.filter(|(_, all)| tells_something(all)).collect();
     let mut table = Table::new(Style::Plain);
-    let heads = columns.iter().map(|(column, _)| number(column.head.into()));
+    let heads = columns
+        .iter()
+        .map(|(column, _)| Cell::of_lines(column.head).right());
     table.heads(std::iter::once(Cell::new("run")).chain(heads));
     for (at, run) in runs.into_iter().enumerate() {
         let cells = columns.iter().map(|(column, all)| {
