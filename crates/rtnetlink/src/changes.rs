@@ -64,7 +64,7 @@ impl Changes {
     ///
     /// # Errors
     /// If the socket fails.
-    pub fn next(&mut self) -> io::Result<()> {
+    pub fn wait(&mut self) -> io::Result<()> {
         while !self.receive()? {}
         let began = Instant::now();
         while began.elapsed() < TIMEOUT && self.is_more_within(SETTLED)? {

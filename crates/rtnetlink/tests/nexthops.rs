@@ -127,7 +127,7 @@ fn listen() -> Receiver<()> {
     let mut changes = Changes::listen().unwrap();
     let (heard, hears) = channel();
     thread::spawn(move || {
-        while changes.next().is_ok() {
+        while changes.wait().is_ok() {
             let _ = heard.send(());
         }
     });

@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn line_ends_alone_go_through() {
         let mut lines = Lines(Vec::new());
-        write!(lines, "{}: {}\r\n", "\u{1b}[31mred", "\u{9b}m\u{202e}").unwrap();
+        let (name, what) = ("\u{1b}[31mred", "\u{9b}m\u{202e}");
+        write!(lines, "{name}: {what}\r\n").unwrap();
         lines.write_all(b"\xff\x07\n").unwrap();
         let expected = "\\u{1b}[31mred: \\u{9b}m\\u{202e}\\u{d}\n\u{fffd}\\u{7}\n";
         assert_eq!(String::from_utf8(lines.0).unwrap(), expected);

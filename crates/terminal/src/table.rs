@@ -30,9 +30,9 @@ impl Style {
         match self {
             Self::Plain => TableStyle::new(),
             Self::Ruled => TableStyle::new().header_separator(LineStyle::none().fill('─')),
-            Self::Horizontal => presets::UTF8_HORIZONTAL_ONLY.into(),
-            Self::Boxed => presets::UTF8_FULL.into(),
-            Self::Markdown => presets::ASCII_MARKDOWN.into(),
+            Self::Horizontal => presets::UTF8_HORIZONTAL_ONLY,
+            Self::Boxed => presets::UTF8_FULL,
+            Self::Markdown => presets::ASCII_MARKDOWN,
         }
     }
 }

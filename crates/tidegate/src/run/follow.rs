@@ -287,7 +287,7 @@ fn chain(error: &AgentError) -> String {
 fn listen(mut changes: Changes, changed: &AtomicBool, bell: &Bell) {
     // What it needs it has: what cannot be given up is what nobody had.
     let _ = tidegate_agent::drop_capabilities();
-    while changes.next().is_ok() {
+    while changes.wait().is_ok() {
         changed.store(true, Ordering::Relaxed);
         bell.ring();
     }
