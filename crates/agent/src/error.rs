@@ -47,7 +47,7 @@ pub enum AgentError {
     NoTcx,
     /// Nowhere to pin.
     #[error(
-        "no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf bpf /sys/fs/bpf)"
+        "no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf -o mode=700 bpf /sys/fs/bpf)"
     )]
     NoBpfFileSystem,
     /// Which data are steered is settled when the programs are loaded.

@@ -3,7 +3,7 @@
 
 use crate::AgentError;
 use crate::attach::{Place, Way, filter_of};
-use crate::pin::{clear, pin_folder};
+use crate::pin::{clear, found_folder};
 use std::ffi::CStr;
 use std::fmt;
 use std::path::PathBuf;
@@ -53,9 +53,10 @@ impl fmt::Display for Leftover {
 pub fn leftovers() -> Result<Vec<Leftover>, AgentError> {
     // Mostly there is no filter, of which libbpf would complain.
     libbpf_rs::set_print(None);
-    let folder = pin_folder()?;
     let mut all = Vec::new();
-    if let Ok(pins) = folder.read_dir() {
+    if let Some(folder) = found_folder()?
+        && let Ok(pins) = folder.read_dir()
+    {
         let name = |pin: std::fs::DirEntry| pin.file_name().to_string_lossy().into_owned();
         let mut names: Vec<_> = pins.flatten().map(name).collect();
         names.sort();

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 const FILE_SYSTEM: &str = "/sys/fs/bpf";
@@ -33,8 +34,43 @@ pub fn require_bpf_file_system() -> Result<(), AgentError> {
 pub(crate) fn make_folder() -> Result<PathBuf, AgentError> {
     require_bpf_file_system()?;
     let folder = pin_folder()?;
-    fs::create_dir_all(&folder).map_err(failed)?;
+    for folder in with_parent(&folder) {
+        match fs::DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.map_err(failed)?,
+        }
+        if !is_ours(folder) {
+            let place = folder.display();
+            let message = format!(
+                "{place} was made by somebody else, or others may write to it; remove it, and mount the file system with mode=700"
+            );
+            return Err(failed(io::Error::other(message)));
+        }
+    }
     Ok(folder)
+}
+
+/// The folder with all that is pinned, if there is one. What somebody else has put in its place is none: by a link there
+/// he would have whatever it leads to removed.
+pub(crate) fn found_folder() -> Result<Option<PathBuf>, AgentError> {
+    let folder = pin_folder()?;
+    let is_there = with_parent(&folder).into_iter().all(is_ours);
+    Ok(is_there.then_some(folder))
+}
+
+/// The machine's folder before that of the network namespace.
+fn with_parent(folder: &Path) -> [&Path; 2] {
+    [folder.parent().expect("a folder below another"), folder]
+}
+
+/// A folder that root or this user has made, to which nobody else may write. A BPF file system that is mounted without
+/// `mode=700` lets everybody make folders and links in it.
+fn is_ours(folder: &Path) -> bool {
+    // SAFETY: no arguments, cannot fail.
+    let owners = [0, unsafe { libc::geteuid() }];
+    fs::symlink_metadata(folder).is_ok_and(|about| {
+        about.is_dir() && owners.contains(&about.uid()) && about.mode() & 0o022 == 0
+    })
 }
 
 /// Removes all that is pinned in the folder, and the folder. A link that nobody else holds is

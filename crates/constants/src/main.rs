@@ -10,13 +10,13 @@ mod variable;
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use sweep::Sweep;
 use tidegate_reproductions::judge::{Judge, Set};
 use tidegate_reproductions::{mpath, tide};
+use tidegate_terminal::Bar;
 use variable::Variable;
 
 /// Sweep constants that rest on sweeps.
@@ -85,7 +85,7 @@ fn run(args: &Args) -> Result<()> {
     };
     let bar = bar(sweep.milliseconds(&variables));
     let swept = sweep.run(&variables, &bar)?;
-    bar.finish_and_clear();
+    bar.end();
     match args.json {
         true => println!("{}", serde_json::to_string_pretty(&swept)?),
         false => print!("{}", table::table(&swept)),
@@ -117,8 +117,9 @@ fn processors() -> usize {
 }
 
 /// Over milliseconds of the scenarios' time.
-fn bar(length: u64) -> ProgressBar {
-    let template = "{wide_bar} {percent}%  {elapsed}, {eta} to go  {msg}";
-    let style = ProgressStyle::with_template(template).expect("a template of known keys");
-    ProgressBar::new(length).with_style(style)
+fn bar(length: u64) -> Bar {
+    Bar::new(
+        length,
+        "{wide_bar} {percent}%  {elapsed}, {eta} to go  {msg}",
+    )
 }

@@ -2,12 +2,12 @@
 
 use crate::variable::Variable;
 use anyhow::{Result, bail};
-use indicatif::ProgressBar;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tidegate_reproductions::judge::{Better, Judge, Measure};
 use tidegate_sim::{Options, in_order};
 use tidegate_study::{Case, Results};
+use tidegate_terminal::Bar;
 
 /// Differences of this part of a rate, a share or a part of a link are taken for chance.
 const CHANCE_OF_MORE: f64 = 0.01;
@@ -85,14 +85,14 @@ impl Sweep<'_> {
     }
 
     /// Sweeps one after another.
-    pub fn run(&self, variables: &[Variable], bar: &ProgressBar) -> Result<Vec<Swept>> {
+    pub fn run(&self, variables: &[Variable], bar: &Bar) -> Result<Vec<Swept>> {
         let mut in_use = BTreeMap::new();
         for judge in self
             .judges
             .iter()
             .filter(|judge| self.is_asked(judge, variables))
         {
-            bar.set_message(format!("as it is: {}", judge.id));
+            bar.message(format_args!("as it is: {}", judge.id));
             in_use.insert(judge.id, self.measure(judge, bar)?);
         }
         let mut swept = Vec::new();
@@ -115,20 +115,14 @@ impl Sweep<'_> {
             .any(|variable| variable.judges.contains(&judge.id))
     }
 
-    fn one(
-        &self,
-        variable: &Variable,
-        judge: &Judge,
-        in_use: &[f64],
-        bar: &ProgressBar,
-    ) -> Result<Swept> {
+    fn one(&self, variable: &Variable, judge: &Judge, in_use: &[f64], bar: &Bar) -> Result<Swept> {
         let mut values = vec![Value {
             value: variable.in_use,
             measured: in_use.to_vec(),
             verdict: Verdict::InUse,
         }];
         for value in variable.tried(self.coarse) {
-            bar.set_message(format!("{} = {value}: {}", variable.name, judge.id));
+            bar.message(format_args!("{} = {value}: {}", variable.name, judge.id));
             variable.set(value);
             let measured = self.measure(judge, bar);
             variable.set(variable.in_use);
@@ -155,7 +149,7 @@ impl Sweep<'_> {
     }
 
     /// Runs a judge's cases as the constants are now.
-    fn measure(&self, judge: &Judge, bar: &ProgressBar) -> Result<Vec<f64>> {
+    fn measure(&self, judge: &Judge, bar: &Bar) -> Result<Vec<f64>> {
         let cases: &[Case] = &judge.cases;
         let jobs = cases.len() * self.seeds as usize;
         let mut results = Results::default();
@@ -164,7 +158,7 @@ impl Sweep<'_> {
             self.threads,
             |job| {
                 let options = Options {
-                    progress: &|further| bar.inc(further.as_millis() as u64),
+                    progress: &|further| bar.further(further.as_millis() as u64),
                     ..Options::default()
                 };
                 cases[job % cases.len()].run(1 + (job / cases.len()) as u64, &options)

@@ -3,13 +3,9 @@
 use crate::agreement;
 use crate::grid::{Grid, Head, Kind};
 use crate::tables::{tables, warnings};
-use comfy_table::presets::UTF8_FULL;
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table, TableStyle,
-};
-use std::fmt::Write;
 use std::io::IsTerminal;
 use tidegate_scenario::{Comparison, ResultSet};
+use tidegate_terminal::{Cell, Color, Style, Table, Text, screen_width};
 
 /// Width where nobody says how wide the screen is.
 const PLAIN_WIDTH: usize = 120;
@@ -25,29 +21,26 @@ const GAP: u16 = 2;
 /// every warning in a box. Columns that are empty in every run are left out; so are the least
 /// important ones if the terminal is too narrow. Without a terminal at standard output the text is
 /// 120 columns wide at most and has no colours.
-pub fn table(set: &ResultSet) -> String {
-    let screen = Screen::of_standard_output();
-    render(set, screen.width, screen.styled)
+pub fn table(set: &ResultSet) -> Text {
+    render(set, &Screen::of_standard_output())
 }
 
 /// Simulator against kernel as text: a row for each comparison, how many agree, and the known reasons
 /// of those that do not. For the same screen as [`table`].
-pub fn agreement_table(comparisons: &[Comparison]) -> String {
+pub fn agreement_table(comparisons: &[Comparison]) -> Text {
     render_agreement(comparisons, &Screen::of_standard_output())
 }
 
-fn render_agreement(comparisons: &[Comparison], screen: &Screen) -> String {
+fn render_agreement(comparisons: &[Comparison], screen: &Screen) -> Text {
     let mut blocks = vec![
         screen.section(agreement::grid(comparisons)),
         screen.paragraph(&agreement::summary(comparisons)),
     ];
     blocks.extend(agreement::reasons(comparisons).map(|reason| screen.paragraph(&reason)));
-    blocks.join("\n")
+    apart(&blocks)
 }
 
-/// The same for a screen of `width` columns, with colours if `styled`.
-pub(crate) fn render(set: &ResultSet, width: usize, styled: bool) -> String {
-    let screen = Screen { width, styled };
+fn render(set: &ResultSet, screen: &Screen) -> Text {
     let heading = match set.description.as_str() {
         "" => set.scenario.clone(),
         description => format!("{}: {description}", set.scenario),
@@ -55,7 +48,19 @@ pub(crate) fn render(set: &ResultSet, width: usize, styled: bool) -> String {
     let mut blocks = vec![screen.paragraph(&heading)];
     blocks.extend(tables(set).into_iter().map(|grid| screen.section(grid)));
     blocks.extend(screen.alarm(set));
-    blocks.join("\n")
+    apart(&blocks)
+}
+
+/// With a blank line between each two.
+fn apart(blocks: &[Text]) -> Text {
+    let mut text = Text::default();
+    for (number, block) in blocks.iter().enumerate() {
+        if number > 0 {
+            text.line("");
+        }
+        text.text(block);
+    }
+    text
 }
 
 /// What the text is for.
@@ -68,80 +73,71 @@ impl Screen {
     /// A terminal's own width and colours; without a terminal [`PLAIN_WIDTH`] and none.
     fn of_standard_output() -> Self {
         Self {
-            width: Table::new().width().map_or(PLAIN_WIDTH, usize::from),
+            width: screen_width().map_or(PLAIN_WIDTH, usize::from),
             styled: std::io::stdout().is_terminal(),
         }
     }
 
     /// A table with its title, and what there was no room for.
-    fn section(&self, grid: Grid) -> String {
+    fn section(&self, grid: Grid) -> Text {
         let whole = grid.heads.clone();
         let grid = grid.fitted(self.width, natural_width);
         let missing = whole.iter().filter(|head| !grid.heads.contains(head));
         let missing: Vec<String> = missing.map(name).collect();
-        let mut text = String::new();
+        let mut text = Text::default();
         if !grid.title.is_empty() {
-            let _ = writeln!(text, "{}", grid.title);
+            text.line(grid.title);
         }
-        let _ = writeln!(text, "{}", self.grid(&grid).trim_fmt());
+        text.table(&self.grid(&grid));
         if !missing.is_empty() {
             let note = format!("(no room for: {})", missing.join(", "));
-            text.push_str(&self.paragraph(&note));
+            text.text(&self.paragraph(&note));
         }
         text
     }
 
     fn grid(&self, grid: &Grid) -> Table {
-        let mut table = self.table(TableStyle::new().header_separator(LineStyle::none().fill('─')));
-        let bold = |text| Cell::new(text).add_attribute(Attribute::Bold);
-        table.set_header(heads(grid).into_iter().map(bold));
+        let mut table = self.table(Style::Ruled);
+        let heads = heads(grid).into_iter();
+        table.heads(heads.map(|head| Cell::of_lines(head).bold()));
         for row in &grid.rows {
-            table.add_row(row.iter().map(|cell| cell.as_deref().unwrap_or(EMPTY)));
+            table.row(row.iter().map(|cell| cell.as_deref().unwrap_or(EMPTY)));
         }
-        for (column, head) in table.column_iter_mut().zip(&grid.heads) {
-            column.set_padding((0, GAP));
-            if head.kind == Kind::Number {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+        let kinds = grid.heads.iter().map(|head| head.kind).enumerate();
+        let numbers = kinds.filter(|(_, kind)| *kind == Kind::Number);
+        table.gap(GAP).right(numbers.map(|(column, _)| column));
         table
     }
 
     /// All warnings in a box: a run that should not be counted must not be overlooked.
-    fn alarm(&self, set: &ResultSet) -> Option<String> {
-        let loud = |text: &str| {
-            Cell::new(text)
-                .fg(Color::Red)
-                .add_attribute(Attribute::Bold)
-        };
-        let mut table = self.table(UTF8_FULL);
+    fn alarm(&self, set: &ResultSet) -> Option<Text> {
+        let loud = |text: &str| Cell::new(text).colour(Color::Red).bold();
+        let mut table = self.table(Style::Boxed);
         for (run, warning) in warnings(set) {
-            table.add_row([loud("WARNING"), loud(run), loud(warning)]);
+            table.row([loud("WARNING"), loud(run), loud(warning)]);
         }
-        (!table.is_empty()).then(|| format!("{table}\n"))
+        if table.is_empty() {
+            return None;
+        }
+        let mut text = Text::default();
+        text.table(&table);
+        Some(text)
     }
 
     /// Words in lines.
-    fn paragraph(&self, text: &str) -> String {
-        let mut table = self.table(TableStyle::new());
-        table.add_row([text]);
-        table.column_iter_mut().for_each(|column| {
-            column.set_padding((0, 0));
-        });
-        format!("{}\n", table.trim_fmt())
+    fn paragraph(&self, text: &str) -> Text {
+        let mut table = self.table(Style::Plain);
+        table.row([text]).gap(0);
+        let mut text = Text::default();
+        text.table(&table);
+        text
     }
 
-    fn table(&self, style: TableStyle) -> Table {
-        let mut table = Table::new();
+    fn table(&self, style: Style) -> Table {
+        let mut table = Table::new(style);
         table
-            .load_style(style)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(self.width.try_into().unwrap_or(u16::MAX));
-        if self.styled {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
+            .width(self.width.try_into().unwrap_or(u16::MAX))
+            .styled(self.styled);
         table
     }
 }

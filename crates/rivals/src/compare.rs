@@ -2,12 +2,12 @@
 
 use crate::seen::Seen;
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::path::Path;
 use tidegate_measure::quantiles;
 use tidegate_scenario::{RunResult, Scenario};
 use tidegate_sim::{Options, run_scenario};
+use tidegate_terminal::{Style, Table};
 
 /// One number of one run on both sides.
 #[derive(Debug, PartialEq, Serialize)]
@@ -115,9 +115,8 @@ fn model(result: &RunResult) -> Result<Numbers> {
 
 /// For terminals.
 pub fn table(all: &[Comparison]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header([
+    let mut table = Table::new(Style::Markdown);
+    table.heads([
         "link",
         "run",
         "",
@@ -126,7 +125,7 @@ pub fn table(all: &[Comparison]) -> Table {
         "model ÷ script",
     ]);
     for row in all {
-        table.add_row([
+        table.row([
             row.scenario.clone(),
             row.run.clone(),
             row.what.to_owned(),
@@ -135,9 +134,7 @@ pub fn table(all: &[Comparison]) -> Table {
             format!("{:.2}", row.ratio),
         ]);
     }
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    table.right(3..6);
     table
 }
 

@@ -1,15 +1,20 @@
-//! Changes of interfaces, their addresses, default routes and forwarding, as they happen.
+//! Changes of interfaces, their addresses, default routes with their next hops, and forwarding, as they happen.
 
+use crate::nexthops::{NextHop, RTM_DELNEXTHOP, RTM_NEWNEXTHOP, resolve};
 use crate::request::messages;
-use crate::routes::is_broad;
+use crate::routes::{Hops, default_hops, is_broad};
+use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// Groups of linux/rtnetlink.h: RTNLGRP_LINK, then RTNLGRP_IPV4_IFADDR, _ROUTE and _NETCONF, and the same of IPv6.
-const GROUPS: [u32; 7] = [1, 5, 7, 24, 9, 11, 25];
+/// Groups of linux/rtnetlink.h: RTNLGRP_LINK, then RTNLGRP_IPV4_IFADDR, _ROUTE and _NETCONF, and the same of IPv6, and
+/// RTNLGRP_NEXTHOP.
+const GROUPS: [u32; 8] = [1, 5, 7, 24, 9, 11, 25, 32];
 
 /// Types of messages (linux/rtnetlink.h).
 const RTM_NEWLINK: u16 = 16;
@@ -28,8 +33,17 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// or so much time has passed.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Bytes of a message's header.
+const HEADER: usize = 16;
+
 /// Whoever listens to them.
-pub struct Changes(Socket);
+pub struct Changes {
+    socket: Socket,
+    /// Next-hop objects that a default route has led to, and those in groups of them: routers have thousands of others.
+    /// A change of one of these tells of no change of a route (`replace_nexthop` in the kernel, unless
+    /// net.ipv4.nexthop_compat_mode is 1).
+    objects: BTreeSet<u32>,
+}
 
 impl Changes {
     /// Listens from now on.
@@ -42,14 +56,15 @@ impl Changes {
         for group in GROUPS {
             socket.add_membership(group)?;
         }
-        Ok(Self(socket))
+        let objects = objects()?;
+        Ok(Self { socket, objects })
     }
 
     /// Waits for the next change, and until no other follows it.
     ///
     /// # Errors
     /// If the socket fails.
-    pub fn next(&self) -> io::Result<()> {
+    pub fn wait(&mut self) -> io::Result<()> {
         while !self.receive()? {}
         let began = Instant::now();
         while began.elapsed() < TIMEOUT && self.is_more_within(SETTLED)? {
@@ -58,21 +73,50 @@ impl Changes {
         Ok(())
     }
 
-    /// Receives some messages. Whether any is about more than a net's route.
-    fn receive(&self) -> io::Result<bool> {
+    /// Receives some messages. Whether any matters.
+    fn receive(&mut self) -> io::Result<bool> {
         let mut datagram = Vec::with_capacity(1 << 16);
-        match self.0.recv(&mut datagram, 0) {
-            Ok(_) => Ok(messages(&datagram).any(matters)),
+        match self.socket.recv(&mut datagram, 0) {
+            Ok(_) => messages(&datagram).try_fold(false, |any, one| Ok(self.matters(one)? | any)),
             // Messages were lost for want of room; what they told of is to be looked for all the same.
-            Err(e) if e.raw_os_error() == Some(nix::errno::Errno::ENOBUFS as i32) => Ok(true),
+            Err(e) if e.raw_os_error() == Some(nix::errno::Errno::ENOBUFS as i32) => {
+                self.objects = objects()?;
+                Ok(true)
+            }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
             Err(e) => Err(e),
         }
     }
 
+    /// Routers learn thousands of routes a second: routes other than default routes are skipped without parsing.
+    fn matters(&mut self, message: &[u8]) -> io::Result<bool> {
+        let kind = u16::from_ne_bytes([message[4], message[5]]);
+        Ok(match kind {
+            RTM_NEWLINK | RTM_DELLINK | RTM_NEWADDR | RTM_DELADDR => true,
+            RTM_NEWNETCONF | RTM_DELNETCONF => true,
+            // Behind the header are the family and the length of the prefix.
+            RTM_NEWROUTE | RTM_DELROUTE => {
+                let is_default = message.get(HEADER + 1).is_some_and(|bits| is_broad(*bits));
+                if is_default && kind == RTM_NEWROUTE {
+                    self.objects.extend(resolve(objects_of(message))?.all);
+                }
+                is_default
+            }
+            RTM_NEWNEXTHOP | RTM_DELNEXTHOP => {
+                let hop = message.get(HEADER..).and_then(NextHop::read);
+                let hop = hop.filter(|hop| self.objects.contains(&hop.id));
+                hop.is_some_and(|hop| {
+                    self.objects.extend(hop.members);
+                    true
+                })
+            }
+            _ => false,
+        })
+    }
+
     fn is_more_within(&self, at_most: Duration) -> io::Result<bool> {
         // SAFETY: the socket is open for as long as `self` is borrowed.
-        let socket = unsafe { BorrowedFd::borrow_raw(self.0.as_raw_fd()) };
+        let socket = unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) };
         let mut sockets = [PollFd::new(socket, PollFlags::POLLIN)];
         let timeout = PollTimeout::try_from(at_most).unwrap_or(PollTimeout::MAX);
         match poll(&mut sockets, timeout) {
@@ -82,15 +126,19 @@ impl Changes {
     }
 }
 
-/// Routers learn thousands of routes a second: routes other than default routes are skipped without parsing.
-fn matters(message: &[u8]) -> bool {
-    /// Of a message's header, behind which a route's has its family and then the length of its prefix.
-    const HEADER: usize = 16;
-    let kind = u16::from_ne_bytes([message[4], message[5]]);
-    match kind {
-        RTM_NEWLINK | RTM_DELLINK | RTM_NEWADDR | RTM_DELADDR => true,
-        RTM_NEWNETCONF | RTM_DELNETCONF => true,
-        RTM_NEWROUTE | RTM_DELROUTE => message.get(HEADER + 1).is_some_and(|bits| is_broad(*bits)),
-        _ => false,
+/// The next-hop objects behind the present default routes.
+fn objects() -> io::Result<BTreeSet<u32>> {
+    Ok(resolve(default_hops()?.objects)?.all)
+}
+
+/// Those that a route leads to itself.
+fn objects_of(message: &[u8]) -> BTreeSet<u32> {
+    let mut hops = Hops::default();
+    let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(message);
+    if let Ok(NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route))) =
+        message.map(|m| m.payload)
+    {
+        hops.add(&route);
     }
+    hops.objects
 }

@@ -5,6 +5,7 @@ mod changes;
 mod filters;
 mod links;
 mod neighbours;
+mod nexthops;
 mod request;
 mod routes;
 

@@ -1,6 +1,9 @@
 //! A request, and everything that answers it.
 
-use netlink_packet_core::{NLM_F_REQUEST, NetlinkBuffer, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{
+    NLM_F_REQUEST, NetlinkBuffer, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    NetlinkSerializable,
+};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
@@ -31,6 +34,18 @@ pub fn ask(
 pub fn ask_bytes(
     request: RouteNetlinkMessage,
     flags: u16,
+    take: impl FnMut(u16, &[u8]),
+) -> io::Result<()> {
+    ask_of(request, flags, take)
+}
+
+/// The same of a request that the library does not know.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn ask_of(
+    request: impl NetlinkSerializable,
+    flags: u16,
     mut take: impl FnMut(u16, &[u8]),
 ) -> io::Result<()> {
     ask_each(request, flags, |bytes| {
@@ -44,14 +59,15 @@ const HEADER: usize = 16;
 
 /// Whole messages.
 fn ask_each(
-    request: RouteNetlinkMessage,
+    request: impl NetlinkSerializable,
     flags: u16,
     mut take: impl FnMut(&[u8]),
 ) -> io::Result<()> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
-    let mut message = NetlinkMessage::from(request);
+    let payload = NetlinkPayload::InnerMessage(request);
+    let mut message = NetlinkMessage::new(NetlinkHeader::default(), payload);
     message.header.flags = NLM_F_REQUEST | flags;
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];

@@ -1,6 +1,7 @@
 //! By which interfaces the Internet is reached.
 
 use crate::ask;
+use crate::nexthops::resolve;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteNextHopFlags, RouteType,
@@ -19,14 +20,34 @@ const BROAD: u8 = 4;
 /// # Errors
 /// If the kernel cannot be asked.
 pub fn default_routes() -> io::Result<BTreeSet<u32>> {
-    let mut all = BTreeSet::new();
+    let hops = default_hops()?;
+    let resolved = resolve(hops.objects)?;
+    Ok(&hops.interfaces | &resolved.interfaces)
+}
+
+/// What default routes lead to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Hops {
+    /// Indices of interfaces.
+    pub interfaces: BTreeSet<u32>,
+    /// Numbers of next-hop objects. Their interfaces stand in the route as well only where
+    /// net.ipv4.nexthop_compat_mode is 1 (`fib_dump_info` and `rt6_fill_node` in the kernel).
+    pub objects: BTreeSet<u32>,
+}
+
+/// What all of them lead to, as their routes say.
+///
+/// # Errors
+/// If the kernel cannot be asked.
+pub fn default_hops() -> io::Result<Hops> {
+    let mut all = Hops::default();
     for family in [AddressFamily::Inet, AddressFamily::Inet6] {
         let mut request = RouteMessage::default();
         request.header.address_family = family;
         let request = RouteNetlinkMessage::GetRoute(request);
         let taken = ask(request, NLM_F_DUMP, |message| {
             if let RouteNetlinkMessage::NewRoute(route) = message {
-                all.extend(interfaces(&route));
+                all.add(&route);
             }
         });
         match taken {
@@ -53,28 +74,33 @@ pub fn is_broad(bits: u8) -> bool {
     bits <= BROAD
 }
 
-/// Of a default route those that it leads to.
-fn interfaces(route: &RouteMessage) -> Vec<u32> {
-    let header = &route.header;
-    if header.kind != RouteType::Unicast
-        || !is_broad(header.destination_prefix_length)
-        || is_multicast(route)
-    {
-        return Vec::new();
-    }
-    let hops = route
-        .attributes
-        .iter()
-        .flat_map(|attribute| match attribute {
-            RouteAttribute::Oif(index) => vec![*index],
-            RouteAttribute::MultiPath(hops) => {
-                let alive = |flags: RouteNextHopFlags| !flags.contains(RouteNextHopFlags::Dead);
-                let hops = hops.iter().filter(|hop| alive(hop.flags));
-                hops.map(|hop| hop.interface_index).collect()
+impl Hops {
+    /// Adds where a route leads, if it is a default route.
+    pub fn add(&mut self, route: &RouteMessage) {
+        let header = &route.header;
+        if header.kind != RouteType::Unicast
+            || !is_broad(header.destination_prefix_length)
+            || is_multicast(route)
+        {
+            return;
+        }
+        for attribute in &route.attributes {
+            match attribute {
+                RouteAttribute::Oif(index) => {
+                    self.interfaces.insert(*index);
+                }
+                RouteAttribute::MultiPath(hops) => {
+                    let alive = |flags: RouteNextHopFlags| !flags.contains(RouteNextHopFlags::Dead);
+                    let hops = hops.iter().filter(|hop| alive(hop.flags));
+                    self.interfaces.extend(hops.map(|hop| hop.interface_index));
+                }
+                RouteAttribute::NhId(id) => {
+                    self.objects.insert(*id);
+                }
+                _ => {}
             }
-            _ => Vec::new(),
-        });
-    hops.collect()
+        }
+    }
 }
 
 fn is_multicast(route: &RouteMessage) -> bool {
@@ -104,17 +130,30 @@ mod tests {
         route
     }
 
+    fn leads_to(route: &RouteMessage) -> Hops {
+        let mut hops = Hops::default();
+        hops.add(route);
+        hops
+    }
+
     #[test]
     fn what_leads_to_most_of_the_internet_is_a_default_route() {
-        let to = |to, bits, kind| interfaces(&route(to, bits, kind, vec![RouteAttribute::Oif(7)]));
+        let (oif, object) = (RouteAttribute::Oif(7), RouteAttribute::NhId(8));
+        let to =
+            |to, bits, kind| leads_to(&route(to, bits, kind, vec![oif.clone(), object.clone()]));
+        let both = Hops {
+            interfaces: [7].into(),
+            objects: [8].into(),
+        };
+        let none = Hops::default();
         for (net, bits) in [("0.0.0.0", 0), ("128.0.0.0", 1), ("2000::", 3), ("::", 0)] {
-            assert_eq!(to(net, bits, RouteType::Unicast), [7], "{net}/{bits}");
+            assert_eq!(to(net, bits, RouteType::Unicast), both, "{net}/{bits}");
         }
         for (net, bits) in [("10.0.0.0", 8), ("224.0.0.0", 4), ("fe80::", 64)] {
-            assert!(to(net, bits, RouteType::Unicast).is_empty(), "{net}/{bits}");
+            assert_eq!(to(net, bits, RouteType::Unicast), none, "{net}/{bits}");
         }
         // The kernel's own, where nothing is to be reached.
-        assert!(to("::", 0, RouteType::Unreachable).is_empty());
+        assert_eq!(to("::", 0, RouteType::Unreachable), none);
     }
 
     #[test]
@@ -132,6 +171,6 @@ mod tests {
         ];
         let hops = vec![RouteAttribute::MultiPath(hops)];
         let route = route("0.0.0.0", 0, RouteType::Unicast, hops);
-        assert_eq!(interfaces(&route), [3, 5]);
+        assert_eq!(leads_to(&route).interfaces, [3, 5].into());
     }
 }

@@ -27,10 +27,10 @@ fn what_matters_is_heard_of_once_and_nets_routes_never() {
     let work = || {
         ip("link add eth0 type veth peer name far");
         ip("link set far up");
-        let changes = Changes::listen().unwrap();
+        let mut changes = Changes::listen().unwrap();
         let (heard, hears) = channel();
         thread::spawn(move || {
-            while changes.next().is_ok() {
+            while changes.wait().is_ok() {
                 let _ = heard.send(());
             }
         });

@@ -3,21 +3,24 @@
 use crate::number::figures;
 use crate::report::{Comparison, FigureReport, KernelNumber, LeftOut, Report};
 use crate::{Entry, Listing, Verdict};
-use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use std::io::IsTerminal;
+use tidegate_terminal::{Cell, Color, Style, Table, Text, screen_width};
 
 /// Width where nobody says how wide the screen is.
 const PLAIN_WIDTH: u16 = 120;
 
 /// All figures as text: a row for each quantity, and below it the reason if ours differs.
-pub fn table(report: &Report) -> String {
-    let mut text: String = report.figures.iter().map(figure).collect();
+pub fn table(report: &Report) -> Text {
+    let mut text = Text::default();
+    for each in &report.figures {
+        figure(each, &mut text);
+    }
     for LeftOut { figure, reason } in &report.left_out {
-        text.push_str(&format!("{figure} is left out: {reason}\n"));
+        text.line(format_args!("{figure} is left out: {reason}"));
     }
     let ours: Vec<Verdict> = report.quantities().map(|q| q.verdict).collect();
-    text.push_str(&format!(
-        "{}; {}\n",
+    text.line(format_args!(
+        "{}; {}",
         tally(&ours),
         match report.seeds {
             1 => "one seed, hence no intervals".into(),
@@ -30,8 +33,8 @@ pub fn table(report: &Report) -> String {
     let (simulators, kernels): (Vec<_>, Vec<_>) = pairs.unzip();
     if !kernels.is_empty() {
         let same = simulators.iter().zip(&kernels).filter(|(a, b)| a == b);
-        text.push_str(&format!(
-            "on the kernel {}; the verdict is the simulator's in {} of {}\n",
+        text.line(format_args!(
+            "on the kernel {}; the verdict is the simulator's in {} of {}",
             tally(&kernels),
             same.count(),
             kernels.len()
@@ -50,7 +53,7 @@ fn tally(verdicts: &[Verdict]) -> String {
     )
 }
 
-fn figure(figure: &FigureReport) -> String {
+fn figure(figure: &FigureReport, text: &mut Text) {
     let has_kernel = figure.has_kernel();
     let mut headings = vec!["", "unit", "paper"];
     headings.extend(match has_kernel {
@@ -69,66 +72,48 @@ fn figure(figure: &FigureReport) -> String {
         if let Some(kernel) = &quantity.kernel {
             row.extend([Cell::new(kernels(kernel)), verdict(kernel.verdict)]);
         }
-        table.add_row(row);
+        table.row(row);
     }
     let numbers: &[usize] = if has_kernel { &[2, 3, 5] } else { &[2, 3] };
-    for &column in numbers {
-        align_right(&mut table, column);
-    }
-    let mut text = format!(
-        "{}: {}\n{}\n{table}\n",
-        figure.id, figure.title, figure.claim
-    );
+    table.right(numbers.iter().copied());
+    text.line(format_args!("{}: {}", figure.id, figure.title));
+    text.line(&figure.claim);
+    text.table(&table);
     let mut said: Vec<&str> = Vec::new();
     for quantity in &figure.quantities {
         let reason = quantity.reason.as_str();
         if !reason.is_empty() && !said.contains(&reason) {
-            text.push_str(&format!("  {}: {reason}\n", quantity.name));
+            text.line(format_args!("  {}: {reason}", quantity.name));
             said.push(reason);
         }
     }
     if let Some(doubt) = doubt(figure) {
-        text.push_str(&format!("  {doubt}\n"));
+        text.line(format_args!("  {doubt}"));
     }
     for listing in &figure.listings {
-        text.push_str(&listed(listing));
+        listed(listing, text);
     }
-    text.push('\n');
-    text
+    text.line("");
 }
 
-fn listed(listing: &Listing) -> String {
+fn listed(listing: &Listing, text: &mut Text) {
     let mut table = headed(listing.heads.iter());
     for row in &listing.rows {
-        table.add_row(row.iter().map(Entry::shown));
+        table.row(row.iter().map(Entry::shown));
     }
-    for column in listing.number_columns() {
-        align_right(&mut table, column);
-    }
-    format!("\n{}\n{table}\n", listing.title)
+    table.right(listing.number_columns());
+    text.line(format_args!("\n{}", listing.title));
+    text.table(&table);
 }
 
 /// A table with nothing but headings, as wide as the screen.
-fn headed(headings: impl IntoIterator<Item = impl Into<Cell>>) -> Table {
-    let mut table = Table::new();
+fn headed<T: Into<Cell>>(headings: impl IntoIterator<Item = T>) -> Table {
+    let mut table = Table::new(Style::Horizontal);
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(headings.into_iter().map(Into::into).collect::<Vec<Cell>>());
-    if table.width().is_none() {
-        table.set_width(PLAIN_WIDTH);
-    }
-    if !std::io::stdout().is_terminal() {
-        table.force_no_tty();
-    }
+        .width(screen_width().unwrap_or(PLAIN_WIDTH))
+        .styled(std::io::stdout().is_terminal())
+        .heads(headings);
     table
-}
-
-fn align_right(table: &mut Table, column: usize) {
-    table
-        .column_mut(column)
-        .expect("a heading for each")
-        .set_cell_alignment(CellAlignment::Right);
 }
 
 fn verdict(verdict: Verdict) -> Cell {
@@ -137,7 +122,7 @@ fn verdict(verdict: Verdict) -> Cell {
         Verdict::Direction => Color::Yellow,
         Verdict::Fails => Color::Red,
     };
-    Cell::new(verdict.name()).fg(colour)
+    Cell::new(verdict.name()).colour(colour)
 }
 
 /// How many runs on the kernel should not be counted, and what the first of them says.

@@ -9,15 +9,13 @@ use crate::known::Known;
 use crate::rows::text;
 use anyhow::{Context, Result};
 use blake3::Hasher;
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
-use nix::libc;
 use std::collections::HashMap;
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::Builder;
+use tidegate_lock::{Lock, Taken};
 
 /// Ends the names of shards.
 const SHARD: &str = "csv";
@@ -32,7 +30,7 @@ const LOCK: &str = ".lock";
 pub struct Shards {
     folder: PathBuf,
     rows: HashMap<Vec<String>, Vec<String>>,
-    _lock: File,
+    _lock: Option<Lock>,
 }
 
 impl Shards {
@@ -81,32 +79,20 @@ impl Shards {
             return Err(Refused(message).into());
         }
         fs::create_dir_all(folder).with_context(|| format!("make the folder {}", here()))?;
-        let lock = File::options()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(folder.join(LOCK))
-            .with_context(|| format!("write into {}", here()))?;
-        // Not of the open file, as flock's is: worker processes inherit that, and outlive who was killed.
-        let whole = libc::flock {
-            l_type: libc::F_WRLCK as i16,
-            l_whence: libc::SEEK_SET as i16,
-            l_start: 0,
-            l_len: 0,
-            l_pid: 0,
-        };
-        match fcntl(&lock, FcntlArg::F_SETLK(&whole)) {
-            Err(Errno::EAGAIN | Errno::EACCES) => {
-                let message = "another process writes its shards there, wait for it or end it";
-                Err(Refused(format!("{}: {message}", here())).into())
-            }
+        let file = File::open(folder).with_context(|| format!("open {}", here()))?;
+        // A process's own, not an open file's as flock's is: workers inherit that, and outlive who was killed.
+        let taken = Lock::take(file.into(), LOCK);
+        let lock = match taken.with_context(|| format!("write into {}", here()))? {
+            Taken::Lock(lock) => Some(lock),
+            Taken::By(pid) => return Err(Refused(refusal(&here(), pid)).into()),
             // File systems that have no locks are no reason not to write there.
-            _ => Ok(Self {
-                folder: folder.into(),
-                rows: HashMap::new(),
-                _lock: lock,
-            }),
-        }
+            Taken::Unsupported(_) => None,
+        };
+        Ok(Self {
+            folder: folder.into(),
+            rows: HashMap::new(),
+            _lock: lock,
+        })
     }
 
     /// The shards that there are, by name.
@@ -169,6 +155,15 @@ impl Shards {
         part.persist(path)?;
         Ok(())
     }
+}
+
+fn refusal(folder: &str, pid: i32) -> String {
+    // 0 outside of this container, and below 0 on another machine: a number that means nothing here.
+    let named = match pid {
+        1.. => format!(" (process id {pid})"),
+        _ => String::new(),
+    };
+    format!("{folder}: another process writes its shards there, wait for it or end it{named}")
 }
 
 /// What a shard of these rows is called.

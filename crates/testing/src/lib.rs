@@ -8,11 +8,13 @@ mod browser;
 mod machine;
 mod mounts;
 mod spoil;
+mod stranger;
 
 pub use browser::{Browser, Screen};
 pub use machine::{has_program, has_tun, is_root};
 pub use mounts::{hide, own_bpf_file_system, own_cgroups};
 pub use spoil::Spoiler;
+pub use stranger::Stranger;
 
 use std::fmt::Display;
 use std::io::Write;

@@ -19,9 +19,9 @@ use crate::signals;
 use anyhow::Result;
 pub use args::BenchArgs;
 use args::Part;
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::io::Write;
+use tidegate_terminal::{Style, Table};
 
 /// One number.
 #[derive(Debug, Serialize)]
@@ -98,16 +98,14 @@ fn print(results: Vec<Row>, json: bool) -> Result<()> {
     if json {
         return print_json(&Results { results }, provenance(Made::OnKernel, []));
     }
-    Ok(writeln!(std::io::stdout(), "{}", table(&results))?)
+    Ok(writeln!(tidegate_terminal::out(), "{}", table(&results))?)
 }
 
 fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_header(["", "value", "unit", "ratio", "to"]);
+    let mut table = Table::new(Style::Horizontal);
+    table.heads(["", "value", "unit", "ratio", "to"]);
     for row in rows {
-        table.add_row([
+        table.row([
             row.name.clone(),
             significant(row.value),
             row.unit.to_owned(),
@@ -115,12 +113,7 @@ fn table(rows: &[Row]) -> Table {
             row.versus.clone().unwrap_or_default(),
         ]);
     }
-    for column in [1, 3] {
-        table
-            .column_mut(column)
-            .expect("five columns")
-            .set_cell_alignment(CellAlignment::Right);
-    }
+    table.right([1, 3]);
     table
 }
 

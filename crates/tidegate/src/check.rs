@@ -28,6 +28,7 @@ use tidegate_agent::{
 use tidegate_laws::Law;
 use tidegate_netns::Namespace;
 use tidegate_scenario::Udp;
+use tidegate_terminal as terminal;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
@@ -118,12 +119,12 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
         used,
         traffic,
     };
-    let mut out = std::io::stdout().lock();
     if args.json {
+        let mut out = terminal::data();
         serde_json::to_writer_pretty(&mut out, &report)?;
         writeln!(out)?;
     } else {
-        print(&report, &mut out)?;
+        print(&report, &mut terminal::out())?;
     }
     Ok(ExitCode::from(u8::from(!works)))
 }
@@ -324,7 +325,7 @@ fn pinning() -> Finding {
             Status::Note,
             "/sys/fs/bpf is not mounted: no --pin",
         )
-        .advise("mount -t bpf bpf /sys/fs/bpf"),
+        .advise("mount -t bpf -o mode=700 bpf /sys/fs/bpf"),
     }
 }
 

@@ -1,15 +1,17 @@
 //! Whoever is to pay for data is told so, and asked.
 
 use crate::exit::BadInput;
+use crate::say;
 use anyhow::{Result, bail};
 use std::io::IsTerminal;
+use std::io::Write;
 
 /// Says what it costs, and asks whether to begin, unless that is agreed to.
 ///
 /// # Errors
 /// Where there is nobody to ask, or nobody agrees.
 pub fn ask(cost: &str, agreed: bool) -> Result<()> {
-    eprintln!("{cost}");
+    say::err(cost);
     if agreed {
         return Ok(());
     }
@@ -19,7 +21,7 @@ pub fn ask(cost: &str, agreed: bool) -> Result<()> {
         )
         .into());
     }
-    eprint!("Begin? [y/N] ");
+    let _ = write!(tidegate_terminal::err(), "Begin? [y/N] ");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     match answer.trim().to_lowercase().as_str() {

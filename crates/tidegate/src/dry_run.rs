@@ -44,7 +44,7 @@ impl Mean {
 impl DryRun {
     /// A look, once a second, and what it showed.
     pub fn look(&mut self, snapshot: &Snapshot) -> Result<()> {
-        let mut out = std::io::stdout().lock();
+        let mut out = tidegate_terminal::out();
         for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.seen) {
             let all = of(&snapshot.flows, direction);
             let present: Vec<_> = all.filter(|f| is_present(f, snapshot.at_us)).collect();
@@ -59,7 +59,7 @@ impl DryRun {
 
     /// What there was in all.
     pub fn summary(&self, flows: &[FlowView]) -> Result<()> {
-        let mut out = std::io::stdout().lock();
+        let mut out = tidegate_terminal::out();
         for (direction, seen) in Direction::ALL.into_iter().zip(&self.seen) {
             let all = of(flows, direction).count();
             let steered = of(flows, direction).filter(|f| f.rewritten > 0).count();

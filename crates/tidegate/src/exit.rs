@@ -22,6 +22,17 @@ pub fn require_root(what: &str) -> Result<(), BadInput> {
     )))
 }
 
+/// Prints what is wrong with the command line, or the help that it asks for, and tells the exit status.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        // It quotes what was given, which may be the name of somebody else's file.
+        say::err(error.render());
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
 /// Prints the error and tells the exit status.
 pub fn code(error: &anyhow::Error) -> ExitCode {
     if closed_pipe(error) {

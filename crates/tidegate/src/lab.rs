@@ -10,12 +10,12 @@ use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Result, bail};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tidegate_lab::{IpVersion, Options, Progress, Refused, run_scenario};
 use tidegate_scenario::{LoadError, ResultSet, Scenario};
+use tidegate_terminal::Bar;
 
 /// How `lab` is used.
 const EXAMPLES: &[Example] = &[
@@ -96,20 +96,17 @@ fn measure(args: &LabArgs, variant: &Variant, stop: &Arc<AtomicBool>) -> Result<
         ..Options::default()
     };
     let set = run_scenario(&variant.scenario, &variant.inputs, &options);
-    bar.finish_and_clear();
+    bar.end();
     set
 }
 
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} s")
-        .expect("a template of known keys");
-    // Drawn to standard error, and not at all where that is no terminal.
-    ProgressBar::new(0).with_style(style)
+fn bar() -> Bar {
+    Bar::new(0, "{msg:12} {wide_bar} {pos}/{len} s")
 }
 
-fn show(bar: &ProgressBar, p: &Progress) {
+fn show(bar: &Bar, p: &Progress) {
     let each = p.duration.as_secs();
-    bar.set_length(each * p.runs as u64);
-    bar.set_position(each * p.index as u64 + p.elapsed.as_secs());
-    bar.set_message(p.run.clone());
+    bar.length(each * p.runs as u64);
+    bar.position(each * p.index as u64 + p.elapsed.as_secs());
+    bar.message(&p.run);
 }

@@ -4,9 +4,11 @@ mod args;
 pub mod passed;
 
 use crate::exit::{BadInput, require_root};
+use crate::say;
 use anyhow::{Context, Result};
 pub use args::LinkArgs;
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,7 +25,7 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     let down = link(args, &files, "--down", &args.down, args.seed)?;
     let up = link(args, &files, "--up", &args.up, args.seed.wrapping_add(1))?;
     for warning in files.warnings() {
-        eprintln!("tidegate link: {warning}");
+        tidegate_terminal::warn(format_args!("tidegate link: {warning}"));
     }
     require_root("an emulated link")?;
     let caller = match args.root {
@@ -38,12 +40,12 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
         resolver: Resolver::find(),
     };
     if guest.resolver == Resolver::OutOfReach {
-        eprintln!("{NO_NAMES}");
+        say::err(NO_NAMES);
     }
     // Before anything runs: an hour later nobody wants to hear of it.
     let log = args.log.as_deref().map(create).transpose()?;
     let (status, record) = link_shell(down, up, &guest, log.is_some())?;
-    eprint!("{}", passed::summary(&record));
+    let _ = write!(tidegate_terminal::err(), "{}", passed::summary(&record));
     if let Some(log) = log {
         passed::write(&record, log).context("write the log")?;
     }
@@ -69,11 +71,11 @@ fn uplinks(via: &[String]) -> Result<Uplinks> {
             let names: Vec<_> = links.iter().map(|link| link.name.as_str()).collect();
             names.join(", ")
         };
-        eprintln!(
+        say::err(format_args!(
             "tidegate link: the command reaches the world by {}, not by {} (--via adds an interface)",
             names(&uplinks.chosen),
             names(&uplinks.left)
-        );
+        ));
     }
     Ok(uplinks)
 }

@@ -1,61 +1,48 @@
 //! One agent in each network namespace.
-//!
-//! A record lock of the kernel's (fcntl(2)): it knows its holder, and goes with it, however that
-//! ends. The file means nothing without it.
 
 use crate::exit::BadInput;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::{Mode, fchmod, fstat};
+use nix::unistd::geteuid;
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use tidegate_lock::{self as lock, Taken};
 
 /// A folder of their own: a service's runtime folder goes with the service.
 const FOLDER: &str = "/run/tidegate-locks";
 
 /// The right to run an agent; given back when dropped.
-pub struct Lock {
-    _file: File,
-    path: PathBuf,
-}
+pub struct Lock(Option<lock::Lock>);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Still ours: whoever opens it now finds in `take` that it has gone.
-        let _ = std::fs::remove_file(&self.path);
+        self.0.take().into_iter().for_each(lock::Lock::remove);
     }
 }
 
-fn path() -> Result<PathBuf> {
-    let namespace = tidegate_agent::network_namespace()?;
-    Ok(Path::new(FOLDER).join(format!("{namespace}.lock")))
+fn name() -> Result<String> {
+    Ok(format!("{}.lock", tidegate_agent::network_namespace()?))
 }
 
 /// Takes it, or says who has it.
 pub fn take() -> Result<Lock> {
-    let path = path()?;
-    let what = || format!("cannot lock {}", path.display());
-    std::fs::create_dir_all(FOLDER).with_context(what)?;
-    loop {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false);
-        let file = file.open(&path).with_context(what)?;
-        match fcntl(&file, FcntlArg::F_SETLK(&whole(libc::F_WRLCK))) {
-            Ok(_) => {}
-            Err(Errno::EACCES | Errno::EAGAIN) => match holder_of(&file)? {
-                Some(pid) => return Err(refusal(pid).into()),
-                None => continue,
-            },
-            Err(e) => return Err(e).with_context(what),
-        }
-        // The one before may have removed it since it was opened.
-        let same = path
-            .metadata()
-            .is_ok_and(|now| file.metadata().is_ok_and(|ours| ours.ino() == now.ino()));
-        if same {
-            return Ok(Lock { _file: file, path });
-        }
+    let name = name()?;
+    let what = || format!("cannot lock {FOLDER}/{name}");
+    let made = DirBuilder::new().mode(0o700).create(FOLDER);
+    if let Err(error) = made
+        && error.kind() != ErrorKind::AlreadyExists
+    {
+        return Err(error).with_context(what);
+    }
+    let folder = folder()?.with_context(what)?;
+    match lock::Lock::take(folder, &name).with_context(what)? {
+        Taken::Lock(lock) => Ok(Lock(Some(lock))),
+        Taken::By(pid) => Err(refusal(pid).into()),
+        Taken::Unsupported(error) => Err(error).with_context(what),
     }
 }
 
@@ -71,25 +58,35 @@ fn refusal(pid: i32) -> BadInput {
 
 /// Process id of the agent that runs in this network namespace.
 pub fn holder() -> Result<Option<i32>> {
-    match File::open(path()?) {
-        Ok(file) => holder_of(&file),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e).context("cannot tell whether an agent runs"),
+    let what = "cannot tell whether an agent runs";
+    match folder().context(what)? {
+        Some(folder) => lock::Lock::holder(&folder, &name()?).context(what),
+        None => Ok(None),
     }
 }
 
-/// Of the file's lock, unless it is this process.
-fn holder_of(file: &File) -> Result<Option<i32>> {
-    let mut lock = whole(libc::F_WRLCK);
-    fcntl(file, FcntlArg::F_GETLK(&mut lock)).context("cannot tell whether an agent runs")?;
-    Ok((lock.l_type != libc::F_UNLCK as libc::c_short).then_some(lock.l_pid))
-}
-
-fn whole(kind: libc::c_int) -> libc::flock {
-    // SAFETY: all zeroes is a valid flock: from the beginning to the end.
-    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-    lock.l_type = kind as libc::c_short;
-    lock
+/// The folder, in which nobody but root may write; none where there is none yet.
+fn folder() -> Result<Option<OwnedFd>> {
+    const OTHERS: u32 = 0o022;
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let folder = match open(FOLDER, flags, Mode::empty()) {
+        Ok(folder) => folder,
+        Err(Errno::ENOENT) => return Ok(None),
+        Err(Errno::ENOTDIR | Errno::ELOOP) => bail!("{FOLDER} is no folder; remove it"),
+        Err(error) => return Err(error).context(FOLDER),
+    };
+    let about = fstat(&folder)?;
+    if ![0, geteuid().as_raw()].contains(&about.st_uid) {
+        bail!(
+            "{FOLDER} belongs to user {}, expected root; remove it",
+            about.st_uid
+        );
+    }
+    if about.st_mode & OTHERS != 0 {
+        let mode = Mode::from_bits_truncate(about.st_mode & 0o777 & !OTHERS);
+        fchmod(&folder, mode).with_context(|| format!("close {FOLDER} to other users"))?;
+    }
+    Ok(Some(folder))
 }
 
 #[cfg(test)]

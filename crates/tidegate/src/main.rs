@@ -5,6 +5,9 @@
 //!
 //! Without the feature `full` this is the agent alone: what steers, and what looks after it.
 
+// What is printed for people passes `tidegate_terminal`.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod account;
 mod args;
 #[cfg(feature = "full")]
@@ -67,7 +70,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = |()| ExitCode::SUCCESS;
-    let args = args::CommandLine::parse();
+    let args = match args::CommandLine::try_parse() {
+        Ok(args) => args,
+        Err(error) => return exit::usage(&error),
+    };
     let outcome = match args.command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Check(args) => check::run(&args),

@@ -12,6 +12,7 @@ mod verdict;
 use crate::consent;
 use crate::exit::BadInput;
 use crate::provenance::{Made, print_json, provenance};
+use crate::say;
 use crate::secret::warn_if_readable;
 use crate::signals;
 use anyhow::{Context, Result};
@@ -48,18 +49,21 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
         .with_context(|| format!("listen on {}", args.listen))?;
     if args.key.is_none() {
         // Alone, so that it can be written to a file for the client.
-        println!("{key}");
+        say::out(key);
     }
-    eprintln!("listening on {}, UDP and TCP", server.address()?);
+    say::err(format_args!(
+        "listening on {}, UDP and TCP",
+        server.address()?
+    ));
     server.run(&stop).context("serve")?;
     let counters = server.counters();
-    eprintln!(
+    say::err(format_args!(
         "{} sessions, {:.1} MB sent, {} packets refused, {} that the system did not send",
         counters.sessions,
         counters.sent_bytes as f64 / 1e6,
         counters.refused,
         counters.unsent
-    );
+    ));
     Ok(())
 }
 
@@ -98,7 +102,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
     match args.json {
         true => print_json(&measured.results, from),
         false => Ok(write!(
-            std::io::stdout(),
+            tidegate_terminal::out(),
             "{}",
             show::text(&measured.results)
         )?),

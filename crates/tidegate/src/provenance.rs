@@ -90,7 +90,7 @@ pub fn print_json<T: Serialize>(result: &T, provenance: Provenance) -> Result<()
 
 /// Prints JSON for people and programs.
 pub fn print(value: &impl Serialize) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = tidegate_terminal::data();
     serde_json::to_writer_pretty(&mut out, value)?;
     Ok(writeln!(out)?)
 }

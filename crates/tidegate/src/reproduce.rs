@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tidegate_study::{Extent, Figure, Paper, Study, page, table};
+use tidegate_terminal as terminal;
 
 /// Runs what was asked for, and shows it.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
@@ -65,8 +66,8 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     if args.json {
         return print_json(&report, from);
     }
-    let mut out = std::io::stdout().lock();
-    write!(out, "{}", table(&report))?;
+    let mut out = terminal::out();
+    out.text(&table(&report))?;
     if kernel.is_some() {
         writeln!(out, "{}", paper.lab.method)?;
     }
@@ -106,12 +107,13 @@ fn list(json: bool) -> Result<()> {
     };
     let papers = tidegate_reproductions::papers().into_iter().map(contents);
     let papers = papers.collect::<Result<Vec<_>>>()?;
-    let mut out = std::io::stdout().lock();
     if json {
+        let mut out = terminal::data();
         serde_json::to_writer_pretty(&mut out, &papers)?;
         writeln!(out)?;
         return Ok(());
     }
+    let mut out = terminal::out();
     for paper in papers {
         writeln!(out, "tidegate reproduce {}: {}", paper.id, paper.title)?;
         for figure in paper.figures {

@@ -131,7 +131,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             report.show(&shared, dry_run)?;
         }
     }
-    report.line.finish_and_clear();
+    report.line.end();
     finish(args, operation, &shared, &report, log)
 }
 
@@ -326,7 +326,7 @@ fn log_end(last: &Snapshot, account: &Account, stays: bool, log: Log) {
 }
 
 fn summary(counts: &[Count], stays: bool) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = tidegate_terminal::out();
     let ended = if stays {
         "left attached, pinned"
     } else {

@@ -12,6 +12,7 @@ use tidegate_scenario::{
     combinations,
 };
 use tidegate_sim::Keys;
+use tidegate_terminal as terminal;
 
 /// A scenario, its variants and runs, and how the result is shown.
 #[derive(Debug, Args)]
@@ -98,7 +99,7 @@ pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Re
     };
     let variants = combinations(&variations).iter().map(read).collect();
     for warning in recordings.warnings() {
-        eprintln!("tidegate: {warning}");
+        terminal::warn(format_args!("tidegate: {warning}"));
     }
     variants
 }
@@ -156,7 +157,8 @@ fn select(scenario: &mut Scenario, names: &[String]) -> Result<Vec<Run>, BadInpu
 /// Prints the set's tables, unless JSON is wanted or there is nothing in it.
 pub fn print_table(args: &ScenarioArgs, set: &ResultSet) -> Result<()> {
     if !args.json && !set.runs.is_empty() {
-        writeln!(std::io::stdout(), "{}", tidegate_report::table(set))?;
+        terminal::out().text(&tidegate_report::table(set))?;
+        writeln!(terminal::out())?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Files that hold what is secret.
 
+use crate::say;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,6 +11,8 @@ pub fn warn_if_readable(file: &Path) {
         && about.permissions().mode() & 0o004 != 0
     {
         let file = file.display();
-        eprintln!("warning: {file}: everybody on this machine can read it");
+        say::err(format_args!(
+            "warning: {file}: everybody on this machine can read it"
+        ));
     }
 }

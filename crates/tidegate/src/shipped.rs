@@ -1,5 +1,6 @@
 //! What the package brings along: scenarios and their traces, which examples name by `scenarios/…`, wherever one is.
 
+use crate::say;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ fn find(path: &Path) -> PathBuf {
     }
     match brought().map(|folder| folder.join(path)) {
         Some(found) if found.exists() => {
-            eprintln!("tidegate: taking {}", found.display());
+            say::err(format_args!("tidegate: taking {}", found.display()));
             found
         }
         _ => path.into(),

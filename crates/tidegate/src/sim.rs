@@ -10,7 +10,6 @@ use crate::scenarios::{Variant, print_json, print_table, text, variants, write_p
 use crate::signals;
 use anyhow::{Result, bail};
 pub use args::SimArgs;
-use indicatif::{ProgressBar, ProgressStyle};
 use out::Out;
 use std::io::Write;
 use std::num::NonZero;
@@ -19,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tidegate_scenario::{ResultSet, Run, RunResult, Scenario, Variation};
 use tidegate_sim::{Options, check, in_order, run_one};
+use tidegate_terminal::Bar;
 
 /// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
 pub fn run(args: &SimArgs) -> Result<()> {
@@ -40,7 +40,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
         }
         Ok(())
     });
-    bar.finish_and_clear();
+    bar.end();
     let done = done?;
     write_page(asked, &results.sets, Made::InVirtualTime)?;
     if done < jobs.len() {
@@ -61,9 +61,11 @@ fn show(args: &SimArgs, sets: &[ResultSet]) -> Result<()> {
     let are_all = sets.len().is_multiple_of(seeds);
     match &sets[sets.len() - seeds.min(sets.len())..] {
         [set] if seeds == 1 => print_table(asked, set),
-        of_seeds if are_all && !asked.json => {
-            Ok(writeln!(std::io::stdout(), "{}", seeds::table(of_seeds))?)
-        }
+        of_seeds if are_all && !asked.json => Ok(writeln!(
+            tidegate_terminal::out(),
+            "{}",
+            seeds::table(of_seeds)
+        )?),
         _ => Ok(()),
     }
 }
@@ -141,12 +143,12 @@ fn perform(
     variants: &[Variant],
     jobs: &[Job],
     stop: &Arc<AtomicBool>,
-    bar: &ProgressBar,
+    bar: &Bar,
     mut take: impl FnMut(Job, RunResult) -> Result<()>,
 ) -> Result<usize> {
     let options = Options {
         stop: Arc::clone(stop),
-        progress: &|further| bar.inc(further.as_millis() as u64),
+        progress: &|further| bar.further(further.as_millis() as u64),
         series: args.scenario.html.is_some() || args.scenario.series,
         ..Options::default()
     };
@@ -205,13 +207,12 @@ impl<'a> Results<'a> {
 }
 
 /// A bar over milliseconds of virtual time.
-fn bar(jobs: &[Job], variants: &[Variant]) -> ProgressBar {
+fn bar(jobs: &[Job], variants: &[Variant]) -> Bar {
     let ms = |job: &Job| {
         let scenario = &variants[job.variant].scenario;
         Duration::from_secs_f64(scenario.duration_s).as_millis() as u64
     };
     let template = "{wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
-    let style = ProgressStyle::with_template(template).expect("a template of known keys");
     // Drawn to standard error, and not at all where that is no terminal.
-    ProgressBar::new(jobs.iter().map(ms).sum()).with_style(style)
+    Bar::new(jobs.iter().map(ms).sum(), template)
 }

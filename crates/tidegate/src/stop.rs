@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
 use tidegate_agent::require;
+use tidegate_terminal as terminal;
 
 /// How long an agent may take to end.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,12 +44,13 @@ pub fn run(args: &StopArgs) -> Result<()> {
     let agent = end_agent()?;
     let removed = operate::clear()?.iter().map(ToString::to_string).collect();
     let stopped = Stopped { agent, removed };
-    let mut out = std::io::stdout().lock();
     if args.json {
+        let mut out = terminal::data();
         serde_json::to_writer(&mut out, &stopped)?;
         writeln!(out)?;
         return Ok(());
     }
+    let mut out = terminal::out();
     if let Some(pid) = stopped.agent {
         writeln!(out, "ended the agent with process id {pid}")?;
     }

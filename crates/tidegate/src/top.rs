@@ -22,6 +22,7 @@ pub use columns::ALL as COLUMNS;
 pub mod tests;
 
 use crate::exit::BadInput;
+use crate::say;
 use crate::signals;
 use anyhow::{Context, Result};
 pub use args::TopArgs;
@@ -34,6 +35,7 @@ use ratatui::crossterm::terminal;
 use report::Report;
 use source::Source;
 use std::io::IsTerminal;
+use std::io::Write;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -64,7 +66,7 @@ pub fn run(args: &TopArgs) -> Result<()> {
 /// Without a screen: tables or JSON, on standard output.
 fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
     if let Some(notice) = source.notice() {
-        eprintln!("tidegate: {notice}");
+        say::err(format_args!("tidegate: {notice}"));
     }
     let interval = Duration::from_secs_f64(args.interval);
     let view = View::new(args.sort, &args.filter, args.all);
@@ -82,7 +84,11 @@ fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
         } else {
             let width = terminal::size().ok().map(|(width, _)| width);
             let width = width.filter(|_| std::io::stdout().is_terminal());
-            print!("{}", once::table(&model, &rows, width));
+            write!(
+                tidegate_terminal::out(),
+                "{}",
+                once::table(&model, &rows, width)
+            )?;
         }
         if args.once {
             return Ok(());

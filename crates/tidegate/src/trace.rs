@@ -68,6 +68,6 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         .into());
     }
     let trace = model.trace(Duration::from_secs(args.seconds));
-    write!(std::io::stdout().lock(), "{trace}")?;
+    write!(tidegate_terminal::data(), "{trace}")?;
     Ok(())
 }

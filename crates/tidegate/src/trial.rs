@@ -108,7 +108,11 @@ pub fn run(args: &TryArgs) -> Result<()> {
     }
     match args.json {
         true => print_json(&outcome, from),
-        false => Ok(write!(std::io::stdout(), "{}", table::text(&outcome))?),
+        false => Ok(write!(
+            tidegate_terminal::out(),
+            "{}",
+            table::text(&outcome)
+        )?),
     }
 }
 

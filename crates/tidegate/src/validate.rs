@@ -12,6 +12,7 @@ mod reasons;
 
 use crate::exit::require_root;
 use crate::provenance::{Made, print_json, provenance};
+use crate::say;
 use crate::signals;
 use anyhow::{Context, Result, bail};
 pub use args::ValidateArgs;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::process::ExitCode;
 use tidegate_scenario::{Comparison, Provenance, ResultSet, RunResult};
+use tidegate_terminal as terminal;
 
 /// Compares, prints, and fails if a comparison misses for no known reason.
 pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
@@ -117,13 +119,16 @@ impl Report {
             return print_json(&Rows { rows: &self.rows }, from);
         }
         let table = tidegate_report::agreement_table(&self.rows);
-        Ok(writeln!(std::io::stdout(), "{table}")?)
+        terminal::out().text(&table)?;
+        Ok(writeln!(terminal::out())?)
     }
 }
 
 /// Says aloud what the laboratory thinks of its own runs, where that is not well.
 fn warn(label: &str, kernel: &[RunResult]) {
     for warning in kernel.iter().flat_map(|run| &run.health.warnings) {
-        eprintln!("tidegate: {label}: the laboratory's run should not be counted: {warning}");
+        say::err(format_args!(
+            "tidegate: {label}: the laboratory's run should not be counted: {warning}"
+        ));
     }
 }

@@ -144,6 +144,45 @@ fn every_dependency_has_its_reason() {
     assert!(unused.is_empty(), "explained, and not used: {unused:?}");
 }
 
+/// Rooms whose text goes to those who work on this, or to no terminal.
+const OF_DEVELOPERS: [&str; 8] = [
+    "c-enum",
+    "commit",
+    "constants",
+    "measured",
+    "rivals",
+    "runner",
+    "testing",
+    "terminal",
+];
+
+/// What prints for people past `crates/terminal` obeys every name.
+#[test]
+fn one_room_prints_for_people() {
+    for (folder, manifest) in manifests() {
+        let (_, others) = ours(dependencies(&manifest, &["dependencies"]));
+        for library in ["comfy-table", "indicatif"] {
+            let is_here = others.contains(library);
+            assert_eq!(is_here, folder == "crates/terminal", "{folder}: {library}");
+        }
+        let room = folder.trim_start_matches("crates/");
+        if OF_DEVELOPERS.contains(&room) {
+            continue;
+        }
+        let mut code = String::new();
+        let src = root().join(&folder).join("src");
+        let flat = root().join(&folder);
+        sources(if src.is_dir() { &src } else { &flat }, &mut code);
+        let streams = code
+            .lines()
+            .filter(|line| line.contains("io::stdout()") || line.contains("io::stderr()"));
+        // To ask what it is, and to hand it to another process, prints nothing.
+        let other = [".is_terminal()", "fstat(", ".as_fd()"];
+        let mut printing = streams.filter(|line| !other.iter().any(|o| line.contains(o)));
+        assert_eq!(printing.next(), None, "{folder}: use tidegate_terminal");
+    }
+}
+
 /// All sources of tests.
 fn sources(folder: &Path, all: &mut String) {
     for entry in fs::read_dir(folder).expect("readable").flatten() {

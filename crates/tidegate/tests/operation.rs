@@ -4,13 +4,14 @@
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_agent::{Agent, Config, Hook, Interface, leftovers};
 use tidegate_lab::Namespace;
-use tidegate_testing::{has_program, has_tun, hide, is_root, own_bpf_file_system};
+use tidegate_testing::{Stranger, has_program, has_tun, hide, is_root, own_bpf_file_system};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -181,6 +182,100 @@ fn a_second_agent_is_refused_with_the_first_ones_number() {
     host.start(&[]).end();
 }
 
+/// The file of the namespace's lock.
+fn lock_file() -> PathBuf {
+    let namespace = tidegate_agent::network_namespace().unwrap();
+    PathBuf::from(format!("/run/tidegate-locks/{namespace}.lock"))
+}
+
+/// After a crash the lock's file is there and nobody holds it: then it is anybody's who can open it.
+#[test]
+fn a_stranger_keeps_no_agent_from_starting_after_a_crash() {
+    let Some(host) = Host::new() else { return };
+    let file = host.namespace.run(|| Ok(lock_file())).unwrap();
+    host.start(&[]).kill();
+    // As an older version and a service's first lines have made it: everybody may look into it.
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(file.parent().unwrap(), open).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    let refused = Stranger::locks(&file).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+    // An older version has left it so that he could.
+    let plant = || {
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        Stranger::locks(&file).unwrap()
+    };
+    let stranger = plant();
+    let check = host.json(&["check", "--json"]);
+    let findings = check["findings"].as_array().unwrap().iter();
+    let agent = findings.filter(|f| f["name"] == "agent");
+    let said: Vec<_> = agent.map(|f| f["found"].as_str().unwrap()).collect();
+    assert_eq!(
+        said,
+        ["none runs here"],
+        "the stranger is {}",
+        stranger.pid()
+    );
+    let stopped = host.output(&["stop", "--json"]);
+    assert!(stopped.status.success(), "{}", text(&stopped.stderr));
+    let stopped: Value = serde_json::from_slice(&stopped.stdout).unwrap();
+    assert_eq!(stopped["agent"], Value::Null);
+    // Without an agent it watches by itself.
+    let top = host.output(&["top", "--once", "--json", "--iface", "lo"]);
+    assert!(top.status.success(), "{}", text(&top.stderr));
+    drop(stranger);
+    let _stranger = plant();
+    let running = host.start(&[]);
+    let second = host.output(&["run", "--iface", "lo", "--seconds", "0"]);
+    let said = text(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(&format!("process id {};", running.pid())),
+        "{said}"
+    );
+    running.end();
+    assert!(!file.exists());
+}
+
+/// A BPF file system that lets everybody write: by a link in the pins' place a stranger could have root remove what it
+/// leads to.
+#[test]
+fn what_a_stranger_has_put_among_the_pins_is_left_alone() {
+    let Some(host) = Host::new() else { return };
+    let folder = host
+        .namespace
+        .run(|| Ok(tidegate_agent::pin_folder()?))
+        .unwrap();
+    let parent = folder.parent().unwrap().to_owned();
+    let victim = TempDir::new().unwrap();
+    fs::write(victim.path().join("valuable"), "kept").unwrap();
+    let (to, made, link) = (victim.path().to_owned(), parent.clone(), folder.clone());
+    let planted = Stranger::does(move || {
+        nix::unistd::mkdir(&made, nix::sys::stat::Mode::S_IRWXU)?;
+        nix::unistd::symlinkat(&to, nix::fcntl::AT_FDCWD, &link)
+    });
+    let _stranger = planted.unwrap();
+    let stopped = host.output(&["stop"]);
+    let said = text(&stopped.stdout);
+    assert!(
+        said.contains("nothing to stop"),
+        "{said}{}",
+        text(&stopped.stderr)
+    );
+    host.start(&[]).end();
+    let pinned = host.output(&["run", "--iface", "lo", "--pin", "--seconds", "0"]);
+    let said = text(&pinned.stderr);
+    assert_eq!(pinned.status.code(), Some(1), "{said}");
+    let place = parent.display().to_string();
+    assert!(
+        said.contains(&place) && said.contains("remove it"),
+        "{said}"
+    );
+    let kept = fs::read_to_string(victim.path().join("valuable")).unwrap();
+    assert_eq!(kept, "kept");
+}
+
 #[test]
 fn a_file_is_read_again_and_a_bad_one_is_refused() {
     let Some(host) = Host::new() else { return };
@@ -270,7 +365,10 @@ fn without_a_place_to_pin_an_agent_that_should_is_refused() {
     let output = host.output(&["run", "--pin", "--config", file.to_str().unwrap()]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("mount -t bpf bpf /sys/fs/bpf"), "{said}");
+    assert!(
+        said.contains("mount -t bpf -o mode=700 bpf /sys/fs/bpf"),
+        "{said}"
+    );
     assert_eq!(host.left(), left);
     let report = host.json(&["check", "--json", "--config", file.to_str().unwrap()]);
     let findings = report["findings"].as_array().unwrap();

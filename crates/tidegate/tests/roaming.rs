@@ -96,6 +96,38 @@ fn without_a_default_route_it_waits_and_follows_the_one_that_comes() {
     });
 }
 
+/// As routing daemons add it, which also switch off that routes show the devices of their next hops.
+#[test]
+fn a_default_route_by_a_next_hop_object_is_followed() {
+    alone(|| {
+        let mode = "/proc/sys/net/ipv4/nexthop_compat_mode";
+        if std::fs::write(mode, "0").is_err() {
+            return skipped("this kernel has no next-hop objects");
+        }
+        device("wan", 2);
+        device("lte", 3);
+        ip("nexthop add id 1 via 192.0.2.2 dev wan");
+        ip("nexthop add id 2 via 192.0.3.2 dev lte");
+        ip("route add default nhid 1");
+        let mut check = Command::new(TIDEGATE);
+        let used = json(&check.args(["check", "--json"]).output().unwrap())["use"].take();
+        assert_eq!(used["interfaces"], Value::from(vec!["wan"]));
+        let mut agent = start(&[]);
+        assert_eq!(places(&agent), ["wan"]);
+        ip("nexthop replace id 1 via 192.0.3.2 dev lte");
+        assert_eq!(agent.event("interface_came")["interface"], "lte");
+        assert_eq!(places(&agent), ["lte"]);
+        ip("nexthop add id 3 group 2");
+        ip("-4 route add default nhid 3 metric 7");
+        ip("nexthop del id 1");
+        // The group has the same device, which is left when it loses its only member.
+        ip("nexthop del id 2");
+        assert_eq!(agent.event("interface_left")["interface"], "lte");
+        assert!(places(&agent).is_empty());
+        agent.interrupt();
+    });
+}
+
 #[test]
 fn an_interface_that_is_renamed_is_followed_in_one_line() {
     alone(|| {

@@ -20,7 +20,6 @@ mod receive;
 mod room;
 mod send;
 
-pub use name::shown;
 pub use receive::{Receive, receive};
 pub use room::Room;
 pub use send::{check, send};
@@ -97,7 +96,7 @@ impl FileError {
 
     /// The receiver's text comes from a stranger: removes what could control a terminal.
     fn receiver(why: &str) -> Self {
-        Self::Receiver(shown(why))
+        Self::Receiver(tidegate_terminal::shown(why).into_owned())
     }
 
     /// The error as the other end is told it, without this machine's paths.

@@ -9,6 +9,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -166,12 +167,20 @@ async fn interrupted(end: End) {
         assert!(error.is_none_or(|e| is_expected(&e)));
     }
     assert_eq!(folders.received(), [folders.part("large")]);
+    // Whoever could open a part could lock it, and keep the file from ever arriving.
+    assert_eq!(mode(&part), 0o600);
     let before = there();
     assert!(before > 100_000 && before < BYTES as u64);
     let (sent, _) = transfer(&files, &folders.receive(false)).await;
     assert_eq!(sent.unwrap()[0].resumed, before);
     assert!(fs::read(folders.to("large")).unwrap() == content);
     assert_eq!(folders.received(), ["large"]);
+    fs::write(folders.to("ordinary"), "").unwrap();
+    assert_eq!(mode(&folders.to("large")), mode(&folders.to("ordinary")));
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o777
 }
 
 #[tokio::test]

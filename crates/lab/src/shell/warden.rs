@@ -81,7 +81,7 @@ fn clear_up(link: u32) -> Result<()> {
 }
 
 fn complain(error: &anyhow::Error) {
-    eprintln!("tidegate link: {error:#}");
+    tidegate_terminal::warn(format_args!("tidegate link: {error:#}"));
 }
 
 /// The process. `alive` is at its end when the link is.

@@ -1,4 +1,4 @@
-use super::render;
+use super::Screen;
 use crate::fixture::{flow, full_set, run, set};
 use tidegate_scenario::{FlowDirection, ResultSet};
 
@@ -16,6 +16,11 @@ fn crowded() -> ResultSet {
         run.uplink.queue_delay_ms = crate::fixture::quantiles(4321.0);
     }
     set
+}
+
+/// For a screen of `width` columns, with colours if `styled`.
+fn render(set: &ResultSet, width: usize, styled: bool) -> String {
+    super::render(set, &Screen { width, styled }).to_string()
 }
 
 fn widest(text: &str) -> usize {
@@ -135,7 +140,7 @@ fn agreement_fits_the_screen_and_tells_its_reasons() {
         width: 110,
         styled: false,
     };
-    let text = super::render_agreement(&[comparison], &screen);
+    let text = super::render_agreement(&[comparison], &screen).to_string();
     assert!(widest(&text) <= 110, "{text}");
     let line = row(&text, "a-scenario-of-some-length ");
     for cell in ["1234.5 ms", "2000.0 ms", "62.0", "10.0", "differs, known"] {
@@ -143,4 +148,34 @@ fn agreement_fits_the_screen_and_tells_its_reasons() {
     }
     assert!(text.contains("0 of 1 agree; 1 differ for a known reason, 0 for none."));
     assert!(text.contains("a-scenario-of-some-length, queue_delay_ms.p95: A sentence"));
+}
+
+/// On a terminal, too: its colours are the table's own.
+#[test]
+fn no_name_controls_the_terminal() {
+    const NAME: &str = "\u{1b}[2J\u{202e}run\u{9b}31m";
+    let mut set = full_set();
+    set.scenario = NAME.into();
+    set.description = NAME.into();
+    for run in &mut set.runs {
+        run.name = NAME.into();
+        run.health.warnings = vec![NAME.into()];
+        run.flows
+            .iter_mut()
+            .for_each(|flow| flow.name = NAME.into());
+    }
+    for styled in [false, true] {
+        let text = render(&set, 200, styled);
+        assert!(text.contains(r"\u{1b}[2J\u{202e}run"), "{text}");
+        let mut own = text.split('\u{1b}');
+        let plain = own.next().unwrap().to_owned();
+        let after_colours = own.map(|rest| {
+            let (colour, rest) = rest.split_once('m').expect("the end of a colour");
+            let is_colour = |c: char| c.is_ascii_digit() || c == ';' || c == '[';
+            assert!(colour.chars().all(is_colour), "{colour:?}");
+            rest
+        });
+        let all: String = after_colours.fold(plain, |text, rest| text + rest);
+        assert_eq!(tidegate_terminal::shown_lines(&all), all);
+    }
 }

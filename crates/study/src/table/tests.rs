@@ -60,7 +60,7 @@ fn cells(text: &str, first: &str) -> Vec<String> {
 
 #[test]
 fn without_the_kernel_the_table_is_paper_and_ours() {
-    let text = table(&study().report(&results(7.5, &[]), None));
+    let text = table(&study().report(&results(7.5, &[]), None)).to_string();
     assert_eq!(cells(&text, "unit"), ["unit", "paper", "ours", "verdict"]);
     let row = ["goodput", "Mbit/s", "at", "least", "7.00", "7.50", "holds"];
     assert_eq!(cells(&text, "goodput"), row);
@@ -71,7 +71,7 @@ fn without_the_kernel_the_table_is_paper_and_ours() {
 fn the_kernels_number_and_verdict_stand_beside_the_simulators() {
     let (ours, kernels) = (results(7.5, &[]), results(6.0, &["packets were late"]));
     let report = study().report(&ours, Some(&kernels));
-    let text = table(&report);
+    let text = table(&report).to_string();
     let heads = ["unit", "paper", "simulator", "verdict", "kernel", "verdict"];
     assert_eq!(cells(&text, "unit"), heads);
     let row = cells(&text, "goodput");
@@ -136,7 +136,7 @@ fn listed(above: f64) -> Study {
 fn what_stands_behind_a_number_is_listed_below_it() {
     let (ours, kernels) = (results(7.5, &[]), results(6.0, &[]));
     let report = listed(1.0).report(&ours, Some(&kernels));
-    let text = table(&report);
+    let text = table(&report).to_string();
     assert!(text.contains("fast <runs>\n") && text.contains("fast <runs>, on the kernel\n"));
     assert_eq!(cells(&text, "one"), ["one", "3", "7.50"]);
     let json = serde_json::to_value(&report).unwrap();
@@ -162,5 +162,5 @@ fn what_stands_behind_a_number_is_listed_below_it() {
 fn a_list_of_nothing_is_left_out() {
     let report = listed(100.0).report(&results(7.5, &[]), None);
     assert!(report.figures[0].listings.is_empty());
-    assert!(!table(&report).contains("fast"));
+    assert!(!table(&report).to_string().contains("fast"));
 }

@@ -121,3 +121,22 @@ fn a_file_is_no_folder() {
         );
     }
 }
+
+/// Who may only read the folder's files cannot keep its owner from writing there.
+#[test]
+fn a_stranger_locks_no_folder() {
+    if !tidegate_testing::is_root() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let lock = folder.path().join(LOCK);
+    // As an older version has left it, and as this one leaves it.
+    fs::write(&lock, "").unwrap();
+    fs::set_permissions(&lock, Permissions::from_mode(0o644)).unwrap();
+    let stranger = tidegate_testing::Stranger::locks(&lock).unwrap();
+    drop(resume(folder.path(), 1).unwrap());
+    drop(stranger);
+    tidegate_testing::Stranger::locks(&lock).unwrap_err();
+    drop(resume(folder.path(), 1).unwrap());
+}

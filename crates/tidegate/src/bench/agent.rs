@@ -6,6 +6,7 @@ mod on_a_link;
 use super::agent_process::AgentProcess;
 use super::packets::programs::{Build, OnInterface};
 use super::{Row, median};
+use crate::say;
 use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -79,7 +80,7 @@ pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row
                 let whose = ["", " by the other build"];
                 for (side, whose) in bench.compare(flows, dry_run)?.into_iter().zip(whose) {
                     let name = format!("agent: {what}{whose}, {size}, {}", connections(flows));
-                    eprintln!("{name}: {:.3} of that without", side.ratio);
+                    say::err(format_args!("{name}: {:.3} of that without", side.ratio));
                     let row = Row::new(name, side.bps / 1e6, "Mbit/s");
                     rows.push(row.versus("without the agent", side.ratio));
                 }

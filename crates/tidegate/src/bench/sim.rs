@@ -3,6 +3,7 @@
 
 use super::Row;
 use super::ns3::Ns3;
+use crate::say;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -85,10 +86,10 @@ pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let mut rows = vec![memory(stop)?];
     let ns3 = Ns3::build()?;
     if ns3.is_none() {
-        eprintln!(
+        say::err(format_args!(
             "tidegate: ns-3 is not installed (Debian package libns3-dev), so the simulator is \
              compared with nothing"
-        );
+        ));
     }
     for work in &COMPARED {
         rows.extend(compare(work, ns3.as_ref(), stop)?);

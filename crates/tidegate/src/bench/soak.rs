@@ -14,7 +14,6 @@ use super::{Row, print};
 use anyhow::{Context, Result, ensure};
 use connections::{Listeners, Tally, be_client, serve};
 use crowd::Crowd;
-use indicatif::{ProgressBar, ProgressStyle};
 use life::{Events, Life};
 use memory::Memory;
 use router::Inside;
@@ -25,6 +24,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, Namespace};
 use tidegate_link::{Config, Disorder, Loss, Rate};
+use tidegate_terminal::Bar;
 
 /// Connections that come and go at once.
 const CLIENTS: u64 = 32;
@@ -164,8 +164,7 @@ fn watch(
     life: &mut Life,
     tally: &Tally,
 ) -> Result<Watched> {
-    let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {msg}")?;
-    let bar = ProgressBar::new(period.as_secs()).with_style(style);
+    let bar = Bar::new(period.as_secs(), "{elapsed_precise} {wide_bar} {msg}");
     let began = Instant::now();
     let mut memory = Memory::over(period);
     let mut warm = None;
@@ -179,8 +178,8 @@ fn watch(
         }
         let rss = agent.resources()?.rss;
         memory.note(began.elapsed(), rss);
-        bar.set_position(began.elapsed().as_secs());
-        bar.set_message(format!(
+        bar.position(began.elapsed().as_secs());
+        bar.message(format!(
             "{} connections, {} stay, {} bad, agent {} kB",
             tally.done.load(Ordering::Relaxed),
             tally.staying.load(Ordering::Relaxed),
@@ -188,7 +187,7 @@ fn watch(
             rss >> 10
         ));
     }
-    bar.finish_and_clear();
+    bar.end();
     // Interrupted before.
     let warm = warm.map_or_else(|| agent.resources(), Ok)?;
     Ok(Watched { memory, warm })

@@ -9,13 +9,13 @@ use crate::exit::BadInput;
 use crate::say;
 use anyhow::{Result, bail};
 use clap::Args;
-use indicatif::{HumanBytes, MultiProgress};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive, shown};
+use tidegate_terminal::{Bars, HumanBytes, shown};
+use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
 
@@ -75,14 +75,16 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
         .unwrap_or_else(|| reachable(endpoint.local_address()));
     let _announcement = relays::announce(&args.registry, &identity, address)?;
     let token = Token::new(&identity, vec![address], relays::joined(&args.registry));
-    println!("{token}");
-    eprintln!("listening on {address}; send with: tidegate mpath send FILE… --token -");
+    say::out(format_args!("{token}"));
+    say::err(format_args!(
+        "listening on {address}; send with: tidegate mpath send FILE… --token -"
+    ));
     if args.advertise.is_none() && is_behind_nat(address.ip()) {
-        eprintln!(
+        say::err(format_args!(
             "senders elsewhere do not reach {}: for them the router has to forward a UDP port to \
              this machine, and --advertise has to name its public address and that port",
             address.ip()
-        );
+        ));
     }
     let what = Arc::new(Receive {
         force: args.force,
@@ -90,7 +92,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
         patience: config.idle_timeout + TIMEOUT,
         ..Receive::into(args.folder.clone())
     });
-    let bars = MultiProgress::new();
+    let bars = Bars::default();
     let mut connections = JoinSet::new();
     let mut interrupted = pin!(interrupt());
     loop {
@@ -126,11 +128,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     }
 }
 
-async fn take(
-    connection: Connection,
-    what: Arc<Receive>,
-    bars: MultiProgress,
-) -> Result<(), FileError> {
+async fn take(connection: Connection, what: Arc<Receive>, bars: Bars) -> Result<(), FileError> {
     let mut bar = Bar::new(&bars, connection.monitor());
     let show = |progress: Progress| bar.show(&progress);
     let arrived = |file: Transferred| {
@@ -141,7 +139,7 @@ async fn take(
 }
 
 /// Says what became of a connection; whether all its files have arrived.
-fn report(bars: &MultiProgress, outcome: &Result<(), FileError>) -> bool {
+fn report(bars: &Bars, outcome: &Result<(), FileError>) -> bool {
     bars.suspend(|| {
         match outcome {
             Ok(()) => {}

@@ -3,6 +3,7 @@
 use super::secret;
 use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
+use crate::say;
 use crate::signals;
 use anyhow::Result;
 use clap::Args;
@@ -59,7 +60,7 @@ pub fn run(args: &RegistryArgs) -> Result<()> {
     let service = Service::new(found.secret, store, Config::default());
     let server = Server::start(args.listen, service)
         .map_err(|error| BadInput(format!("cannot listen at {}: {error}", args.listen)))?;
-    eprintln!("the registry listens at {}", server.address());
+    say::err(format_args!("the registry listens at {}", server.address()));
     if found.new {
         announce(&token, args.secret.as_deref(), server.address().port())?;
     }
@@ -74,18 +75,18 @@ fn announce(token: &str, file: Option<&Path>, port: u16) -> Result<()> {
     let kept = match file {
         Some(file) => file.display().to_string(),
         None => {
-            writeln!(std::io::stdout(), "{token}")?;
-            eprintln!(
+            writeln!(tidegate_terminal::data(), "{token}")?;
+            say::err(format_args!(
                 "that is the token of a new overlay; it ends with this process unless it is kept in a file"
-            );
+            ));
             "FILE".into()
         }
     };
     let variable = secret::VARIABLE;
-    eprintln!(
+    say::err(format_args!(
         "proxies join with the token in the environment, as {variable}, or in a file:\n\n    \
          tidegate mpath proxy --registry http://THIS-MACHINE:{port} --secret {kept}\n"
-    );
+    ));
     Ok(())
 }
 

@@ -8,7 +8,6 @@ use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
 use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
-use indicatif::{HumanBytes, MultiProgress};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::Write;
@@ -16,7 +15,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Instant;
-use tidegate_transfer::file::{FileError, Transferred, check, send, shown};
+use tidegate_terminal::{Bars, HumanBytes, shown};
+use tidegate_transfer::file::{FileError, Transferred, check, send};
 use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
 /// How `mpath send` is used.
@@ -95,7 +95,7 @@ fn check_files(files: &[PathBuf]) -> Result<(), BadInput> {
 async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>, Monitor)> {
     let mut config = Config::default();
     let mut sent = Vec::new();
-    let bars = MultiProgress::new();
+    let bars = Bars::default();
     let mut interrupted = pin!(interrupt());
     loop {
         let (endpoint, connection) = tokio::select! {
@@ -173,12 +173,13 @@ impl Summary {
     }
 
     fn print(&self, json: bool) -> Result<()> {
-        let mut out = std::io::stdout().lock();
         if json {
+            let mut out = tidegate_terminal::data();
             serde_json::to_writer_pretty(&mut out, self)?;
             writeln!(out)?;
             return Ok(());
         }
+        let mut out = tidegate_terminal::out();
         for file in &self.files {
             let length = HumanBytes(file.bytes);
             let name = shown(&file.name);

@@ -3,7 +3,9 @@
 
 use super::files::bad_input;
 use crate::exit::BadInput;
+use crate::say;
 use crate::secret::warn_if_readable;
+use std::io::Write;
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
 use tidegate_scenario::read_text;
@@ -41,9 +43,9 @@ fn is_token(word: &Path) -> bool {
 
 fn on_command_line(word: &Path) -> Result<Token, BadInput> {
     let token = word.to_string_lossy().parse().map_err(bad_input)?;
-    eprintln!(
+    say::err(format_args!(
         "warning: everybody on this machine can read a command line, and with it the token; --token - asks for it"
-    );
+    ));
     Ok(token)
 }
 
@@ -61,7 +63,10 @@ fn from_file(file: &Path) -> Result<Token, BadInput> {
 fn from_stdin() -> Result<Token, BadInput> {
     let stdin = stdin();
     if stdin.is_terminal() {
-        eprint!("the token that the receiver printed: ");
+        let _ = write!(
+            tidegate_terminal::err(),
+            "the token that the receiver printed: "
+        );
     }
     let mut line = String::new();
     stdin

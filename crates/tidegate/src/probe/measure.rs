@@ -6,6 +6,7 @@ mod minutes;
 
 use super::args::{ProbeRunArgs, ProbeTest};
 use super::predict::{Known, predict};
+use crate::say;
 use anyhow::Result;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -77,7 +78,7 @@ pub fn measure(
         echoes: Vec::new(),
         trace: None,
     };
-    eprintln!("idle link, {} s", IDLE.as_secs());
+    say::err(format_args!("idle link, {} s", IDLE.as_secs()));
     let idle = client.ping(EVERY, IDLE)?;
     measured.results.base_rtt_ms = base_rtt_ms(&idle);
     measured.echoes.extend(&idle);
@@ -166,11 +167,11 @@ fn under_load(
     bytes: u64,
     down_bytes: u64,
 ) -> Result<([Responsiveness; 2], u64), Failure> {
-    eprintln!("responsiveness: TCP connections down");
+    say::err(format_args!("responsiveness: TCP connections down"));
     let (down, down_cost) = client.responsiveness(Direction::Down, down_bytes)?;
     // What stands in the queue still is not to count as the upload's.
     client.ping(EVERY, IDLE)?;
-    eprintln!("responsiveness: TCP connections up");
+    say::err(format_args!("responsiveness: TCP connections up"));
     let (up, up_cost) = client.responsiveness(Direction::Up, bytes)?;
     client.ping(EVERY, IDLE)?;
     Ok(([down, up], down_cost + up_cost))
@@ -185,10 +186,10 @@ fn fill(
 ) -> Result<(Overflows, Vec<Echo>), Failure> {
     let mut busy = Vec::new();
     let found = overflows_by(bytes, |train| {
-        eprintln!(
+        say::err(format_args!(
             "{name}: filling the queue with packets of {} bytes",
             train.bytes
-        );
+        ));
         // Flows of the two directions are numbered apart.
         let flow = train.flow + 8 * direction as u8;
         let (arrivals, echoes) = client.train(

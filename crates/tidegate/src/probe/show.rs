@@ -1,8 +1,8 @@
 //! What was found, for a terminal.
 
 use super::tables::{Grid, grids, ways};
-use comfy_table::{Table, presets};
 use tidegate_probe::results::{Devices, Minutes, Results};
+use tidegate_terminal::{Style, Table};
 
 /// Tables and sentences.
 pub fn text(results: &Results) -> String {
@@ -11,17 +11,16 @@ pub fn text(results: &Results) -> String {
 }
 
 fn table(grid: &Grid) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    let mut table = Table::new(Style::Horizontal);
     // The first of them needs no name.
     let title = if grid.heads.contains(&"downlink") || grid.heads.contains(&"uplink") {
         ""
     } else {
         grid.title
     };
-    table.set_header(std::iter::once(title).chain(grid.heads.iter().copied()));
+    table.heads(std::iter::once(title).chain(grid.heads.iter().copied()));
     for (what, cells) in &grid.rows {
-        table.add_row(std::iter::once(what).chain(cells));
+        table.row(std::iter::once(what).chain(cells));
     }
     format!("{table}\n")
 }

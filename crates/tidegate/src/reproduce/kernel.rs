@@ -3,12 +3,12 @@
 use crate::exit::BadInput;
 use crate::steer::LiveAgent;
 use anyhow::Result;
-use indicatif::ProgressBar;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tidegate_lab::{Options, run_scenario};
 use tidegate_scenario::RunResult;
 use tidegate_study::{Figure, Job, LeftOut, Study};
+use tidegate_terminal::Bar;
 
 /// Those of `figures` that the laboratory can run and, unless they were asked for by name, that are in
 /// the paper's selection for it; and what is left out for which reason.
@@ -68,12 +68,12 @@ pub fn perform(
     study: &Study,
     job: Job,
     stop: &Arc<AtomicBool>,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<Option<RunResult>> {
     for _ in 1..TRIES {
         match perform_once(study, job, stop, bar) {
             Err(error) if !stop.load(Ordering::Relaxed) => {
-                bar.suspend(|| eprintln!("begun again: {error:#}"));
+                bar.suspend(|| crate::say::err(format_args!("begun again: {error:#}")));
             }
             done => return done,
         }
@@ -85,7 +85,7 @@ fn perform_once(
     study: &Study,
     job: Job,
     stop: &Arc<AtomicBool>,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<Option<RunResult>> {
     let shown = AtomicU64::new(0);
     study.perform_by(job, |scenario, inputs, series| {
@@ -94,7 +94,7 @@ fn perform_once(
             stop: Arc::clone(stop),
             progress: &|p| {
                 let elapsed = p.elapsed.as_millis() as u64;
-                bar.inc(elapsed - shown.swap(elapsed, Ordering::Relaxed));
+                bar.further(elapsed - shown.swap(elapsed, Ordering::Relaxed));
             },
             series,
             ..Options::default()

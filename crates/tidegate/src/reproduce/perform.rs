@@ -4,13 +4,13 @@ use super::ReproduceArgs;
 use super::kernel;
 use crate::signals;
 use anyhow::{Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::num::NonZero;
 use std::sync::Arc;
 use tidegate_scenario::RunResult;
 use tidegate_sim::{Options, in_order};
 use tidegate_study::{Job, Results, Study};
 use tidegate_sweep::Rows;
+use tidegate_terminal::Bar;
 
 /// What the simulator made of every run and, if it was asked for, the kernel.
 pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<Results>)> {
@@ -28,7 +28,7 @@ pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<R
     let simulator = sweep.run("simulator", |job, bar| {
         let options = Options {
             stop: Arc::clone(&stop),
-            progress: &|further| bar.inc(further.as_millis() as u64),
+            progress: &|further| bar.further(further.as_millis() as u64),
             ..Options::default()
         };
         study.perform(job, &options)
@@ -59,7 +59,7 @@ impl Sweep<'_> {
     fn run(
         &mut self,
         tcp: &str,
-        work: impl Fn(Job, &ProgressBar) -> Result<Option<RunResult>> + Sync,
+        work: impl Fn(Job, &Bar) -> Result<Option<RunResult>> + Sync,
     ) -> Result<Results> {
         let study = self.study;
         let jobs = study.jobs();
@@ -81,7 +81,7 @@ impl Sweep<'_> {
             },
             || bar.tick(),
         );
-        bar.finish_and_clear();
+        bar.end();
         let done = done?;
         if done < jobs.len() {
             bail!("interrupted after {done} of {} runs, {tcp}", jobs.len());
@@ -91,11 +91,10 @@ impl Sweep<'_> {
 }
 
 /// A bar over milliseconds of the scenarios' time.
-fn bar(length: u64, tcp: &str) -> ProgressBar {
+fn bar(length: u64, tcp: &str) -> Bar {
     let template = "{msg:9} {wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
-    let style = ProgressStyle::with_template(template).expect("a template of known keys");
     // Drawn to standard error, and not at all where that is no terminal.
-    ProgressBar::new(length)
-        .with_style(style)
-        .with_message(tcp.to_owned())
+    let bar = Bar::new(length, template);
+    bar.message(tcp);
+    bar
 }

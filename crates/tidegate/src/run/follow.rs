@@ -37,7 +37,7 @@ impl Follower {
         let seen = Arc::clone(&changed);
         thread::Builder::new()
             .name("changes".into())
-            .spawn(move || listen(&changes, &seen, &bell))
+            .spawn(move || listen(changes, &seen, &bell))
             .context("start a thread")?;
         Ok(Self {
             wanted,
@@ -284,10 +284,10 @@ fn chain(error: &AgentError) -> String {
     words
 }
 
-fn listen(changes: &Changes, changed: &AtomicBool, bell: &Bell) {
+fn listen(mut changes: Changes, changed: &AtomicBool, bell: &Bell) {
     // What it needs it has: what cannot be given up is what nobody had.
     let _ = tidegate_agent::drop_capabilities();
-    while changes.next().is_ok() {
+    while changes.wait().is_ok() {
         changed.store(true, Ordering::Relaxed);
         bell.ring();
     }

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tidegate_terminal as terminal;
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -47,24 +48,26 @@ impl Log {
     fn line(self, level: Level, event: &str, message: &str, fields: Value) {
         let now = SystemTime::now();
         let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let text = match self.format {
-            LogFormat::Text => sentence(level, message),
-            LogFormat::Json => object(level, event, message, fields, time.as_secs_f64()),
-        };
-        let plain = self.format == LogFormat::Text && level == Level::Info;
         // Whoever closed it does not want to know.
-        let _ = if plain && !self.data_on_stdout {
-            writeln!(std::io::stdout(), "{text}")
-        } else {
-            writeln!(std::io::stderr(), "{text}")
+        let _ = match self.format {
+            LogFormat::Json => {
+                let line = object(level, event, message, fields, time.as_secs_f64());
+                writeln!(terminal::data_on_err(), "{line}")
+            }
+            LogFormat::Text if level == Level::Info && !self.data_on_stdout => {
+                writeln!(terminal::out(), "{}", sentence(level, message))
+            }
+            LogFormat::Text => writeln!(terminal::err(), "{}", sentence(level, message)),
         };
     }
 }
 
-/// For people. Time and unit are the journal's to add.
+/// For people. Time and unit are the journal's to add. A name may hold a line's end: what follows one does not look like
+/// the next event.
 fn sentence(level: Level, message: &str) -> String {
+    let message = message.replace('\n', "\n    ");
     match level {
-        Level::Info => message.to_owned(),
+        Level::Info => message,
         Level::Warning => format!("warning: {message}"),
     }
 }
@@ -111,5 +114,7 @@ mod tests {
     fn a_line_for_people_says_what_and_marks_what_matters() {
         assert_eq!(sentence(Level::Info, "steering"), "steering");
         assert_eq!(sentence(Level::Warning, "gone"), "warning: gone");
+        let forged = sentence(Level::Info, "left a\nwarning: b");
+        assert_eq!(forged, "left a\n    warning: b");
     }
 }

@@ -6,13 +6,13 @@ use crate::snapshot::Shared;
 use crate::top::model::Model;
 use crate::top::report::print_json;
 use anyhow::Result;
-use indicatif::ProgressBar;
+use tidegate_terminal::Bar;
 
 /// It, and what it has shown so far.
 pub struct Report {
     json: bool,
     /// On standard error, and hidden where that is no terminal.
-    pub line: ProgressBar,
+    pub line: Bar,
     /// What a dry run has seen.
     pub dry_run: DryRun,
     model: Model,
@@ -22,9 +22,9 @@ impl Report {
     /// As asked for.
     pub fn new(args: &RunArgs) -> Self {
         let line = if args.json {
-            ProgressBar::hidden()
+            Bar::hidden()
         } else {
-            ProgressBar::new_spinner()
+            Bar::line()
         };
         Self {
             json: args.json,
@@ -55,7 +55,7 @@ impl Report {
         if self.json {
             return print_json(&self.model);
         }
-        self.line.set_message(self.model.status());
+        self.line.message(self.model.status());
         self.line.tick();
         Ok(())
     }

@@ -10,7 +10,7 @@ use readers::{Place, Readers};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,17 +72,14 @@ fn listen(path: &Path) -> Result<UnixListener> {
         fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
     }
     if UnixStream::connect(path).is_ok() {
-        bail!("{}: another agent serves it", path.display());
+        bail!("{}: another process serves it", path.display());
     }
     remove_stale(path)?;
-    // Closed to others from the first moment.
+    // Mode 0660 from the first moment: what is at the path later may be somebody else's.
     let before = umask(Mode::from_bits_truncate(0o117));
     let listener = UnixListener::bind(path);
     umask(before);
-    let listener = listener.with_context(|| format!("serve {}", path.display()))?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o660))
-        .with_context(|| format!("set the mode of {}", path.display()))?;
-    Ok(listener)
+    listener.with_context(|| format!("serve {}", path.display()))
 }
 
 /// Removes the socket of an agent that was killed, and nothing else.
@@ -208,6 +205,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 
     #[test]
@@ -236,7 +234,7 @@ mod tests {
             listen(&path)
                 .unwrap_err()
                 .to_string()
-                .contains("another agent")
+                .contains("another process serves it")
         );
         drop(listener);
     }

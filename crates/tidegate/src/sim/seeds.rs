@@ -1,9 +1,9 @@
 //! A scenario's runs over several seeds, in one table: means, with their 95 % confidence intervals.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::ResultSet;
 use tidegate_study::Estimate;
+use tidegate_terminal::{Cell, Style, Table};
 
 /// A column: of which metric, how it is called, what it is multiplied with, and its decimals.
 struct Column {
@@ -50,32 +50,31 @@ pub fn table(sets: &[ResultSet]) -> String {
     };
     let columns = COLUMNS.iter().map(|column| (column, estimates(column)));
     let columns: Vec<_> = columns.filter(|(_, all)| tells_something(all)).collect();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let heads = columns.iter().map(|(column, _)| number(column.head.into()));
-    table.set_header(std::iter::once(Cell::new("run")).chain(heads));
+    let mut table = Table::new(Style::Plain);
+    let heads = columns
+        .iter()
+        .map(|(column, _)| Cell::of_lines(column.head).right());
+    table.heads(std::iter::once(Cell::new("run")).chain(heads));
     for (at, run) in runs.into_iter().enumerate() {
         let cells = columns.iter().map(|(column, all)| {
             let text = all[at].map(|estimate| written(estimate, column));
             number(text.unwrap_or_else(|| "–".into()))
         });
-        table.add_row(std::iter::once(Cell::new(run)).chain(cells));
+        table.row(std::iter::once(Cell::new(run)).chain(cells));
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
+    table.gap(2);
     // A variant's name ends with its seed, which turns fastest.
     let name = first.scenario.rsplit_once(" seed=");
     let name = name.map_or(first.scenario.as_str(), |(name, _)| name);
     format!(
         "{name}: means over {} seeds, ± 95 % confidence\n{}\n",
         sets.len(),
-        table.trim_fmt()
+        table.trimmed()
     )
 }
 
 fn number(text: String) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
+    Cell::new(text).right()
 }
 
 /// What each seed measured of that run.

@@ -4,6 +4,7 @@ use crate::top::order::Order;
 use crate::top::row::{Row, endpoint};
 use crate::top::units::{bytes, delay, marks, rate};
 use tidegate_agent::{Direction, Endpoint};
+use tidegate_terminal::{cut, shown};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,8 @@ const DISPENSABLE: [Column; 12] = [
 ];
 /// An IPv6 address and a port need no more.
 const LONGEST_END: u16 = 47;
+/// Characters of a name where there is no column for it.
+pub const LONGEST_NAME: u16 = 64;
 
 impl Column {
     /// Its head.
@@ -190,8 +193,8 @@ impl Column {
             },
             Self::Remote => fit(&row.key.remote, width.into()),
             Self::Local => fit(&row.key.local, width.into()),
-            Self::Device => known(row.device.as_ref().map(|name| cut(name, width.into()))),
-            Self::Interface => row.interface.clone(),
+            Self::Device => known(row.device.as_ref().map(|name| name_in(name, width))),
+            Self::Interface => name_in(&row.interface, LONGEST_NAME),
             Self::Group => known(row.group().map(|group| group.to_string())),
             Self::Queue => known(row.queue_us().map(delay)),
             Self::Rtt => known(row.rtt_us().map(delay)),
@@ -232,16 +235,9 @@ pub fn columns(width: u16, by_device: bool) -> Vec<(Column, u16)> {
     widths
 }
 
-/// A name in at most `width` characters.
-fn cut(name: &str, width: usize) -> String {
-    match name.chars().count() <= width {
-        true => name.into(),
-        false => name
-            .chars()
-            .take(width.saturating_sub(1))
-            .chain(['…'])
-            .collect(),
-    }
+/// A name that somebody else has chosen, in at most `width` characters.
+pub fn name_in(name: &str, width: u16) -> String {
+    cut(&shown(name), width.into()).into_owned()
 }
 
 /// An end in at most `width` characters: of what is too long the middle goes, for the port tells most.

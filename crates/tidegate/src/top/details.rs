@@ -1,5 +1,6 @@
 //! What explains the decision about one flow, in sentences.
 
+use crate::top::columns::{LONGEST_NAME, name_in};
 use crate::top::model::Model;
 use crate::top::row::{Row, Seen, endpoint};
 use crate::top::sharing;
@@ -45,10 +46,11 @@ fn head(row: &Row) -> String {
         endpoint(from),
         endpoint(to),
         row.key.protocol(),
-        row.device
-            .as_ref()
-            .map_or(String::new(), |name| format!(", of {name}")),
-        row.interface,
+        row.device.as_ref().map_or(String::new(), |name| format!(
+            ", of {}",
+            name_in(name, LONGEST_NAME)
+        )),
+        name_in(&row.interface, LONGEST_NAME),
         bytes(row.bytes),
         row.rate_bps
             .map_or(String::new(), |bps| format!(", now {}", rate(bps))),

@@ -1,10 +1,10 @@
 //! The table of `tidegate top --once`.
 
-use crate::top::columns::{Column, columns};
+use crate::top::columns::{Column, LONGEST_NAME, columns, name_in};
 use crate::top::model::Model;
 use crate::top::row::{PathRow, Row};
 use crate::top::units::{delay, duration, flows_in_words, rate, share};
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use tidegate_terminal::{Cell, Style, Table};
 
 /// Wide enough for every column where it is no terminal that shows them.
 const WIDE: u16 = 140;
@@ -29,24 +29,20 @@ pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
         return text + "no data of any flow has been seen of late\n";
     }
     let columns = columns(width.unwrap_or(WIDE), model.about.by_device);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(columns.iter().map(|(c, _)| cell(c.title(), *c)));
+    let mut table = Table::new(Style::Plain);
+    table.heads(columns.iter().map(|(c, _)| cell(c.title(), *c)));
     for row in rows {
-        table.add_row(columns.iter().map(|(c, w)| cell(&c.cell(row, *w), *c)));
+        table.row(columns.iter().map(|(c, w)| cell(&c.cell(row, *w), *c)));
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
-    text + &table.trim_fmt() + "\n"
+    table.gap(1);
+    text + &table.trimmed() + "\n"
 }
 
 fn cell(text: &str, column: Column) -> Cell {
-    Cell::new(text).set_alignment(if column.is_number() {
-        CellAlignment::Right
-    } else {
-        CellAlignment::Left
-    })
+    match column.is_number() {
+        true => Cell::new(text).right(),
+        false => Cell::new(text),
+    }
 }
 
 /// The queue, and who shares it.
@@ -63,7 +59,7 @@ fn what_passes(path: &PathRow) -> String {
 
 fn lines(path: &PathRow) -> String {
     let bps = |of: Option<f64>| of.unwrap_or(0.0);
-    let (interface, direction) = (&path.interface, path.direction.name());
+    let (interface, direction) = (name(&path.interface), path.direction.name());
     let mut text = format!("{interface} {direction}: {}\n", what_passes(path));
     for group in &path.groups {
         text += &format!(
@@ -78,11 +74,15 @@ fn lines(path: &PathRow) -> String {
     for device in &path.devices {
         text += &format!(
             "  {}: {}, {}, {} of it\n",
-            device.label,
+            name(&device.label),
             flows_in_words(device.flows),
             rate(bps(device.rate_bps)),
             share(bps(device.rate_bps), path.rate_bps())
         );
     }
     text
+}
+
+fn name(name: &str) -> String {
+    name_in(name, LONGEST_NAME)
 }

@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
 
     /// Prints it as one line.
     pub fn print(&self) -> Result<()> {
-        let mut out = std::io::stdout().lock();
+        let mut out = tidegate_terminal::data();
         serde_json::to_writer(&mut out, self)?;
         writeln!(out)?;
         out.flush()?;

@@ -1,7 +1,7 @@
 //! Drawing: the same screen for the same model and view.
 
 use crate::account::Way;
-use crate::top::columns::{Column, columns};
+use crate::top::columns::{Column, LONGEST_NAME, columns, name_in};
 use crate::top::details;
 use crate::top::model::Model;
 use crate::top::row::{DeviceRow, GroupRow, PathRow, Row as FlowRow, State};
@@ -9,11 +9,14 @@ use crate::top::row::{DeviceRow, GroupRow, PathRow, Row as FlowRow, State};
 use crate::top::units::{bytes, delay, duration, flows_in_words, rate, share};
 use crate::top::view::View;
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
+use std::borrow::Cow;
 use tidegate_agent::{Direction, RecordView};
+use tidegate_terminal::shown;
 
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
@@ -71,6 +74,16 @@ pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&s
     }
     if view.help {
         keys(frame, area);
+    }
+    make_visible(frame.buffer_mut());
+}
+
+/// The library leaves out control characters, but draws what turns text round.
+fn make_visible(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if let Cow::Owned(_) = shown(cell.symbol()) {
+            cell.set_symbol("\u{fffd}");
+        }
     }
 }
 
@@ -150,7 +163,11 @@ fn of_late(way: &Way, elapsed_us: u64, width: u16) -> Option<Line<'static>> {
 }
 
 fn path(path: &PathRow, width: u16) -> Line<'static> {
-    let head = format!("{} {:<9} ", arrow(path.direction), path.interface);
+    let head = format!(
+        "{} {:<9} ",
+        arrow(path.direction),
+        name_in(&path.interface, LONGEST_NAME)
+    );
     let rest = [
         format!("  {}", path.shares()),
         format!("  {} alone", path.alone),
@@ -176,7 +193,7 @@ fn device(device: &DeviceRow, path: &PathRow, width: u16) -> Line<'static> {
     let bps = device.rate_bps.unwrap_or(0.0);
     let line = format!(
         "  {:<15}  {:>8}  {:>4}  {}",
-        device.label,
+        name_in(&device.label, LONGEST_NAME),
         rate(bps),
         share(bps, path.rate_bps()),
         flows_in_words(device.flows)

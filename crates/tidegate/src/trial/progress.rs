@@ -2,13 +2,14 @@
 
 use super::plan::{Plan, Planned, Purpose};
 use super::slot::{Slot, median};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::say;
 use std::io::IsTerminal;
 use std::time::Instant;
+use tidegate_terminal::Bar;
 
 /// On standard error.
 pub struct Progress {
-    bar: ProgressBar,
+    bar: Bar,
     plan: Plan,
     began: Instant,
     /// Where there is no terminal lines are said.
@@ -18,10 +19,9 @@ pub struct Progress {
 impl Progress {
     /// Of a trial that begins.
     pub fn new(plan: Plan) -> Self {
-        let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {msg}")
-            .expect("a template of known keys");
+        let template = "{elapsed_precise} {wide_bar} {msg}";
         Self {
-            bar: ProgressBar::new(plan.loaded().as_secs()).with_style(style),
+            bar: Bar::new(plan.loaded().as_secs(), template),
             plan,
             began: Instant::now(),
             lines: !std::io::stderr().is_terminal(),
@@ -30,20 +30,20 @@ impl Progress {
 
     /// What goes on.
     pub fn say(&self, what: &str) {
-        self.bar.set_message(what.to_owned());
+        self.bar.message(what);
         if self.lines {
-            eprintln!("{what}");
+            say::err(what);
         }
     }
 
     /// A slot begins.
     pub fn begin(&self, planned: Planned) {
-        self.bar.set_message(name(planned, self.plan));
+        self.bar.message(name(planned, self.plan));
     }
 
     /// Time passes.
     pub fn tick(&self) {
-        self.bar.set_position(self.began.elapsed().as_secs());
+        self.bar.position(self.began.elapsed().as_secs());
     }
 
     /// A slot is over.
@@ -59,15 +59,15 @@ impl Progress {
         };
         let line = format!("{}: {delay}", name(planned, self.plan));
         if self.lines {
-            eprintln!("{line}");
+            say::err(line);
         } else {
-            self.bar.println(line);
+            self.bar.say(line);
         }
     }
 
     /// It is over.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.end();
     }
 }
 

@@ -3,29 +3,26 @@
 use super::outcome::Outcome;
 use super::verdict::Both;
 use super::words::{self, ms, rate};
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use tidegate_terminal::{Cell, Style, Table};
 
 /// The verdict first, then numbers.
 pub fn text(outcome: &Outcome) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let mut table = Table::new(Style::Plain);
+    let right = |text: String| Cell::new(text).right();
     let heads = ["without", "with steering"].map(|head| right(head.into()));
-    table.set_header(std::iter::once(Cell::new("")).chain(heads));
+    table.heads(std::iter::once(Cell::new("")).chain(heads));
     for [what, without, with, note] in rows(outcome) {
-        table.add_row([
+        table.row([
             Cell::new(what),
             right(without),
             right(with),
             Cell::new(note),
         ]);
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
+    table.gap(2);
     let about = &outcome.about;
     let numbers = match outcome.finding.loaded_ms {
-        Some(_) => format!("\n{}\n", table.trim_fmt()),
+        Some(_) => format!("\n{}\n", table.trimmed()),
         None => String::new(),
     };
     format!(

@@ -1,12 +1,12 @@
 //! How far the validation has come.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_lab::Progress;
+use tidegate_terminal::Bar;
 
 /// A bar over the real time of the laboratory; the simulator's is nothing beside it.
 pub struct Shown {
-    bar: ProgressBar,
+    bar: Bar,
     /// Seconds of the repetitions that are over.
     behind: AtomicU64,
 }
@@ -15,10 +15,8 @@ impl Shown {
     /// For so many seconds of laboratory. Drawn to standard error, and not at all where that is no
     /// terminal.
     pub fn new(seconds: f64) -> Self {
-        let style = ProgressStyle::with_template("{msg:20} {wide_bar} {pos}/{len} s")
-            .expect("a template of known keys");
         Self {
-            bar: ProgressBar::new(seconds.round() as u64).with_style(style),
+            bar: Bar::new(seconds.round() as u64, "{msg:20} {wide_bar} {pos}/{len} s"),
             behind: AtomicU64::new(0),
         }
     }
@@ -27,8 +25,8 @@ impl Shown {
     pub fn laboratory(&self, scenario: &str, p: &Progress) {
         let elapsed = p.duration.as_secs() * p.index as u64 + p.elapsed.as_secs();
         self.bar
-            .set_position(self.behind.load(Ordering::Relaxed) + elapsed);
-        self.bar.set_message(scenario.to_owned());
+            .position(self.behind.load(Ordering::Relaxed) + elapsed);
+        self.bar.message(scenario);
     }
 
     /// A repetition of so many seconds is over.
@@ -39,6 +37,6 @@ impl Shown {
 
     /// Everything is over, or nothing more will come.
     pub fn clear(&self) {
-        self.bar.finish_and_clear();
+        self.bar.end();
     }
 }

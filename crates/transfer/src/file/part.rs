@@ -4,10 +4,13 @@ use super::{CHUNK, FileError, name};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, Flock, FlockArg, OFlag, RenameFlags, renameat2};
 use nix::unistd::geteuid;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// A part's mode: nobody else's to open.
+const CLOSED: u32 = 0o600;
 
 /// The file, locked: only one connection receives it.
 pub struct Part {
@@ -28,6 +31,8 @@ impl Part {
         let path = folder.join(&part);
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
+        // Whoever could read it could lock it, and keep the file from ever arriving.
+        options.mode(CLOSED);
         // No planted link is followed, and no planted pipe is waited for.
         options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
         let file = options
@@ -38,6 +43,8 @@ impl Part {
         if let Some(why) = is_not_ours(&about) {
             return Err(FileError::Refused(format!("{part} {why}")));
         }
+        // One that an older version has begun. There are file systems that have no modes.
+        let _ = file.set_permissions(Permissions::from_mode(CLOSED));
         let file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(file) => file,
             Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
@@ -106,6 +113,8 @@ impl Part {
 
     /// It is whole: gives it its name, at once and on the disk, without touching another unless `force`.
     pub fn finish(self, to: &Path, force: bool) -> Result<(), FileError> {
+        let open = Permissions::from_mode(ordinary_mode());
+        let _ = self.file.set_permissions(open);
         self.file
             .sync_all()
             .map_err(FileError::file("cannot write", &self.path))?;
@@ -133,6 +142,15 @@ impl Part {
 }
 
 /// Why what stands there is not a file that this user began.
+/// The mode of a file that this process makes: what its umask leaves. The kernel tells it in proc(5); to ask by umask(2)
+/// changes it for all threads. Where there is no /proc, the file stays closed.
+fn ordinary_mode() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let mask = mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok());
+    mask.map_or(CLOSED, |mask| 0o666 & !mask)
+}
+
 fn is_not_ours(about: &Metadata) -> Option<&'static str> {
     if !about.is_file() {
         return Some("is not a regular file");

@@ -1,6 +1,7 @@
 //! A download alone, then beside an upload that saturates the uplink (thesis §4.4).
 
 use super::{EVERY, sent_bytes};
+use crate::say;
 use std::time::Duration;
 use tidegate_probe::examine::{SIZES, overflow_train};
 use tidegate_probe::net::{Client, Direction, Failure};
@@ -40,9 +41,9 @@ pub fn both(
         start_bps: uplink.map_or(upload.start_bps, |rate| rate.median_bps),
         ..upload
     };
-    eprintln!("both: a download");
+    say::err(format_args!("both: a download"));
     let (alone, _) = client.train(Direction::Down, download(alone), None)?;
-    eprintln!("both: the same beside an upload");
+    say::err(format_args!("both: the same beside an upload"));
     let trains = [(Direction::Down, download(beside)), (Direction::Up, upload)];
     let (mut found, echoes) = client.trains(&trains, Some(EVERY))?;
     let up = found.pop().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Two or three devices at one server (thesis §4.3): a quiet one beside a busy one, then all of them busy.
 
 use super::{EVERY, both::WINDOW, sent_bytes};
+use crate::say;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -46,11 +47,11 @@ pub fn devices(
         ..train(QUIET_BYTES, Pace::Constant(QUIET_BPS))
     };
     let busy = train(SIZES[0], Pace::Busy);
-    eprintln!("devices: a quiet one beside a busy one");
+    say::err(format_args!("devices: a quiet one beside a busy one"));
     let pair = together(clients, &[(quiet, Duration::ZERO), (busy, ALONE)])?;
     let mut all = Vec::new();
     for number in 2..=clients.len() {
-        eprintln!("devices: {number} busy ones");
+        say::err(format_args!("devices: {number} busy ones"));
         let modest = (1..number).map(|_| train(SIZES[0], Pace::Window(WINDOW)));
         let mut wanted: Vec<_> = modest.map(|train| (train, Duration::ZERO)).collect();
         wanted.push((train(SIZES[0], Pace::Busy), Duration::ZERO));

@@ -1,6 +1,7 @@
 //! The rate over minutes (thesis Fig. 4.6), by short trains: the link is not kept busy in between.
 
 use super::{EVERY, sent_bytes};
+use crate::say;
 use std::time::{Duration, Instant};
 use tidegate_probe::TrainConfig;
 use tidegate_probe::examine::{SIZES, overflow_train};
@@ -25,10 +26,10 @@ pub fn minutes(
     bytes: u64,
 ) -> Result<(Minutes, u64), Failure> {
     let trains = (lasting.as_secs_f64() / TRAIN_EVERY.as_secs_f64()).ceil() as u32;
-    eprintln!(
+    say::err(format_args!(
         "rate: {trains} short trains, {} s apart",
         TRAIN_EVERY.as_secs()
-    );
+    ));
     let (mut found, mut sent) = (Minutes::default(), 0);
     let mut start = None;
     let begun = Instant::now();

@@ -127,3 +127,38 @@ fn before_the_first_look_and_without_an_agent_it_says_so() {
     assert_eq!(text[0], "tidegate the agent has ended; waiting for it");
     assert!(text.concat().contains("No data of any flow"), "{text:?}");
 }
+
+/// What a device or an interface is called is shown, and obeyed neither by the terminal nor by the order of letters.
+#[test]
+fn no_name_controls_the_screen() {
+    const NAME: &str = "\u{1b}[2J\u{202e}k\u{9b}m";
+    let mut look = snapshot(START_US, vec![download(40_000, 9000, START_US)]);
+    look.paths = vec![path(&[(Kind::Tcp, 1_280_000)])];
+    look.agent.by_device = true;
+    look.agent
+        .interfaces
+        .iter_mut()
+        .for_each(|i| i.name = NAME.into());
+    look.flows.iter_mut().for_each(|flow| flow.device = Some(1));
+    look.devices = vec![crate::devices::DeviceView {
+        number: 1,
+        name: Some(NAME.into()),
+        mac: None,
+        address: [192, 0, 2, 7].into(),
+        own: false,
+        weight: 1,
+    }];
+    let mut model = Model::default();
+    model.update(look);
+    let mut view = View::default();
+    let mut terminal = Terminal::new(TestBackend::new(160, 40)).unwrap();
+    for key in [KeyCode::Down, KeyCode::Enter] {
+        view.key(KeyEvent::new(key, KeyModifiers::NONE), &model);
+        terminal
+            .draw(|frame| draw(frame, &model, &mut view, Some(NAME)))
+            .unwrap();
+        let text = lines(terminal.backend().buffer()).join("\n");
+        assert_eq!(tidegate_terminal::shown_lines(&text), text);
+        assert!(text.contains(r"\u{1b}[2J\u{202e}k"), "{text}");
+    }
+}

@@ -1,0 +1,16 @@
+//! Text for people at a terminal: names that others have chosen cannot control it.
+//!
+//! A device calls itself what it likes, an interface's name may hold an escape sequence, and a scenario comes from
+//! somebody else. All that the programs print for people passes here: [`out`] and [`err`] let no control character
+//! through but line ends, a [`Table`] none at all, and a [`Bar`] neither. What is for programs (JSON, CSV, traces) does not.
+
+mod bar;
+mod print;
+mod shown;
+mod table;
+
+pub use bar::{Bar, Bars};
+pub use indicatif::HumanBytes;
+pub use print::{Lines, Text, data, data_on_err, err, out, warn};
+pub use shown::{cut, is_invisible, shown, shown_lines};
+pub use table::{Cell, Color, Style, Table, screen_width};
