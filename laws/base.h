@@ -51,6 +51,7 @@ enum tg_direction {
 #define TG_LAW_ON_PATH 1u /* it steers by the record of the path that flows share, others by the flow's own */
 #define TG_LAW_STAMPS 2u  /* it needs the timestamps of the data's sender: without them it leaves a flow alone */
 #define TG_LAW_UPLOADS 4u /* it steers data from where they are sent, too */
+#define TG_LAW_CLOCK 8u	  /* it needs one-way delays: the clock behind these timestamps must be understood */
 
 /* Ethernet's segment with timestamps, until the flow has shown its own. */
 #define TG_DEFAULT_MSS 1448u

@@ -441,6 +441,14 @@ TG_INLINE int tg_flow_by_rounds(const struct tg_params *p)
 	return p->law == TG_LAW_TIDE && p->stampless;
 }
 
+/* Whether the law leaves the flow alone because the clock behind its peer's timestamps is not understood. */
+TG_INLINE int tg_flow_clockless(const struct tg_flow *f, const struct tg_params *p)
+{
+	if (!f->delay.started || f->delay.tick_us || !(tg_law_traits(p->law) & TG_LAW_CLOCK))
+		return 0;
+	return f->delay.upload || !tg_flow_by_rounds(p);
+}
+
 /*
  * The law: the window that the data's sender is to be told after this arrival, in bytes; TG_UNLIMITED for the kernel's
  * window. Work for a single law is done only under that law. Under no law (TG_LAW_NONE) the window is the kernel's, even

@@ -69,7 +69,7 @@
 
 #include "base.h"
 
-#define TG_RSFC_TRAITS (TG_LAW_STAMPS | TG_LAW_UPLOADS)
+#define TG_RSFC_TRAITS (TG_LAW_STAMPS | TG_LAW_UPLOADS | TG_LAW_CLOCK)
 #define TG_RSFC_ROSE_SHIFT 3 /* an eighth more is an increase of rho */
 #define TG_RSFC_TICKS 2u     /* least T */
 #define TG_RSFC_UNACKED 1u   /* segments that wait for a delayed ACK */

@@ -67,7 +67,7 @@
 #include "tide/share.h"
 #include "tide/yield.h"
 
-#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)
+#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS | TG_LAW_CLOCK)
 #define TG_TIDE_CATCH_UP 32u		    /* buckets closed at most for one packet: the verifier's work */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US) /* choice: without data, what is known of the link is old */
 #define TG_TIDE_OUTAGE_PART 8u		    /* choice: a gap longer than this part of an epoch may be no part of it */

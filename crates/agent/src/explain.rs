@@ -1,6 +1,6 @@
 //! What limits a flow, or why it is left alone, told from what the kernel program shows.
 
-use crate::{Direction, FlowView, Holding, Kind, Reason, RecordView};
+use crate::{Clock, Direction, FlowView, Holding, Kind, Reason, RecordView};
 use serde::Serialize;
 use tidegate_laws::{Law, PathState};
 
@@ -37,8 +37,6 @@ pub enum Limit {
     NoLaw,
     /// Left alone: no timestamps.
     NoTimestamps,
-    /// Left alone: the peer's clock is not understood.
-    NoClock,
     /// The data are over.
     Closed,
     /// Left alone: that is what packets are counted as.
@@ -91,7 +89,6 @@ impl Limit {
             Self::Open => "law is open",
             Self::NoLaw => "no law",
             Self::NoTimestamps => "no timestamps",
-            Self::NoClock => "clock unknown",
             Self::Closed => "closed",
             Self::LeftAlone(reason) => reason.short(),
             Self::Windowless(kind) => kind.short(),
@@ -130,7 +127,6 @@ impl Limit {
             Self::NoTimestamps => {
                 "without TCP timestamps this law, and any law for uploads, cannot measure the queueing delay"
             }
-            Self::NoClock => "the clock behind the peer's timestamps is not understood",
             Self::Closed => "it has ended: FIN or RST was seen",
             Self::LeftAlone(reason) => reason.about(),
             Self::Windowless(kind) => kind.about(),
@@ -141,14 +137,14 @@ impl Limit {
     /// Whether the flow is out of the law's reach.
     pub const fn is_left_alone(self) -> bool {
         match self {
-            Self::NoTimestamps | Self::NoClock | Self::LeftAlone(_) | Self::Windowless(_) => true,
+            Self::NoTimestamps | Self::LeftAlone(_) | Self::Windowless(_) => true,
             Self::Hold(holding) => holding.is_left_alone(),
             _ => false,
         }
     }
 }
 
-/// Whether the law wants a window for a flow without timestamps, as tide has where that is asked for.
+/// Whether the law wants a window for a flow without usable timestamps, as tide has where that is asked for.
 fn is_steered_by_rounds(flow: &FlowView, at: Situation) -> bool {
     at.law == Law::Tide && flow.direction == Direction::Down && flow.wanted_bytes.is_some()
 }
@@ -164,8 +160,11 @@ fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
         Some(Limit::NoLaw)
     } else if !flow.timestamps && stamps && !is_steered_by_rounds(flow, at) {
         Some(Limit::NoTimestamps)
-    } else if stamps && flow.samples > 0 && flow.queue_us.is_none() {
-        Some(Limit::NoClock)
+    } else if flow.clock == Clock::Unknown
+        && at.law.needs_clock()
+        && !is_steered_by_rounds(flow, at)
+    {
+        Some(Limit::LeftAlone(Reason::NoClock))
     } else {
         None
     }

@@ -51,7 +51,7 @@ pub use support::{BTF, has_btf, require, sees_cgroups, sees_users};
 pub use tables::{CONNECTIONS, TableView, connections, table_bytes};
 pub use tally::{Carried, Count};
 pub use tidegate_laws::Direction;
-pub use view::{Endpoint, FlowView, LeftView, PathView};
+pub use view::{Clock, Endpoint, FlowView, LeftView, PathView};
 pub use windowless::{Marks, WindowlessView};
 pub use words::{Ecn, Kind, Origin, Reason, ScaleState};
 

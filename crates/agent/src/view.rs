@@ -9,7 +9,7 @@ use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::Direction;
-use tidegate_laws::sys::TG_UNLIMITED;
+use tidegate_laws::sys::{TG_CLOCK_WINDOW_US, TG_UNLIMITED};
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +18,38 @@ pub struct Endpoint {
     pub address: IpAddr,
     /// Port.
     pub port: u16,
+}
+
+/// What is known of the clock behind the timestamps of a flow's peer.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// Its unit is not known yet, or there are no timestamps.
+    #[default]
+    Unmeasured,
+    /// Its unit is known.
+    Understood,
+    /// Its unit is none in use, or too coarse: it tells no queueing delay.
+    Unknown,
+    /// It has shown what no clock shows: round trips tell how long the queue is.
+    Doubted,
+}
+
+impl Clock {
+    fn of(flow: &tg_flow) -> Self {
+        let delay = &flow.delay;
+        if delay.started == 0 || delay.window_us == 0 {
+            Self::Unmeasured
+        } else if delay.tick_us == 0 {
+            Self::Unknown
+        } else if delay.doubted != 0 {
+            Self::Doubted
+        } else if delay.window_us == TG_CLOCK_WINDOW_US {
+            Self::Understood
+        } else {
+            Self::Unmeasured
+        }
+    }
 }
 
 /// One flow: a connection's data in one direction.
@@ -31,14 +63,18 @@ pub struct FlowView {
     pub remote: Endpoint,
     /// Interface index.
     pub ifindex: u32,
-    /// Last RTT sample in µs; absent before the first.
+    /// Last RTT sample in µs; absent before the first, and where timestamps have ceased for five seconds.
     pub rtt_us: Option<u32>,
     /// Smallest RTT sample in µs.
     pub rtt_min_us: Option<u32>,
     /// RTT samples taken.
     pub samples: u32,
-    /// Last forward queueing delay in µs; absent where the peer's clock is not understood.
+    /// Last forward queueing delay in µs; where the peer's clock is not understood, of the round trip. Absent where it is
+    /// not known, and where the peer's timestamps tell more than is possible.
     pub queue_us: Option<u32>,
+    /// What is known of the clock behind the peer's timestamps.
+    #[serde(default)]
+    pub clock: Clock,
     /// Window that the law wants, in bytes; absent: the kernel's.
     pub wanted_bytes: Option<u32>,
     /// Window that the data's sender was last told, in bytes.
@@ -164,6 +200,11 @@ fn not_open(value: u32) -> Option<u32> {
     (value != TG_UNLIMITED).then_some(value)
 }
 
+/// Whether its data come without timestamps, and have told no round trip for long.
+fn has_ceased(flow: &tg_flow, connection: &tg_connection) -> bool {
+    connection.timestamps == 0 && flow.arrived_us > flow.sampled_us + STALE_US
+}
+
 impl FlowView {
     pub(crate) fn new(
         direction: Direction,
@@ -178,10 +219,11 @@ impl FlowView {
             local,
             remote,
             ifindex: key.ifindex,
-            rtt_us: nonzero(flow.rtt_us),
+            rtt_us: nonzero(flow.rtt_us).filter(|_| !has_ceased(flow, connection)),
             rtt_min_us: nonzero(flow.rtt_min_us),
             samples: flow.samples,
             queue_us: not_open(flow.queue_us),
+            clock: Clock::of(flow),
             wanted_bytes: not_open(flow.wanted).filter(|_| connection.denied == 0),
             window_bytes: flow.sent_bytes,
             kernel_bytes: flow.kernel_bytes,

@@ -13,6 +13,7 @@ impl Reason {
             Self::Mptcp => "MPTCP",
             Self::Fragment => "fragments",
             Self::IpOptions => "IP options",
+            Self::NoClock => "clock unknown",
             // Of no data: only packets are counted so.
             other => other.name(),
         }

@@ -27,6 +27,11 @@ impl Law {
         self.says(sys::TG_LAW_STAMPS)
     }
 
+    /// Whether it needs one-way delays, and leaves a flow alone whose peer's clock is not understood.
+    pub fn needs_clock(self) -> bool {
+        self.says(sys::TG_LAW_CLOCK)
+    }
+
     /// Whether it steers data from where they are sent, too; others steer downloads alone.
     pub fn steers_uploads(self) -> bool {
         self.says(sys::TG_LAW_UPLOADS)

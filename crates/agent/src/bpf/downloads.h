@@ -116,7 +116,7 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 	if (p->payload)
 		observe_queue(TG_DOWN, f->queue_us, 1);
 	note_pace(p, c, f);
-	return TG_COUNT_MEASURED;
+	return unless_clockless(f, TG_COUNT_MEASURED);
 }
 
 /* What arrives, of which the parser found `reason`: data. */
@@ -205,7 +205,7 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 	raw = tg_flow_leaves(f, &a, p->now_us, p->options.timestamps, p->options.tsval);
 	observe_window(TG_DOWN, f->sent_bytes, 1);
 	answer_seldom(p, c, f);
-	return lower_window(skb, p, c, raw);
+	return unless_clockless(f, lower_window(skb, p, c, raw));
 }
 
 #endif

@@ -498,7 +498,7 @@ static __always_inline int is_beyond(const struct tg_flow *f)
 
 	return f->rtt_min_us && f->rtt_min_us < TG_SELDOM_ROUND_US && f->wanted == TG_UNLIMITED &&
 	       f->queue_us <= TG_TIDE_EMPTY_US && !f->sharing.joined &&
-	       f->received >= TG_SELDOM_BYTES && (law == TG_LAW_TIDE || law == TG_LAW_NONE);
+	       f->received >= TG_SELDOM_BYTES && !tg_flow_clockless(f, params()) && (law == TG_LAW_TIDE || law == TG_LAW_NONE);
 }
 
 #endif

@@ -162,6 +162,8 @@ enum tg_count {
 	TG_COUNT_CHAINED,
 	/* TCP does not accept it: its numbers or timestamps are out of range */
 	TG_COUNT_UNACCEPTABLE,
+	/* the clock behind the peer's timestamps is not understood */
+	TG_COUNT_NO_CLOCK,
 	TG_COUNTS,
 };
 

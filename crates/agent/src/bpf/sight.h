@@ -63,6 +63,14 @@ __noinline int observe_window(__u32 direction, __u32 bytes, __u32 packets)
 	return 0;
 }
 
+/* What a packet of the flow counts as that met this fate: the law does nothing with what it cannot measure. */
+static __always_inline int unless_clockless(const struct tg_flow *f, int reason)
+{
+	int passed = reason == TG_COUNT_MEASURED || reason == TG_COUNT_UNCHANGED;
+
+	return passed && tg_flow_clockless(f, params()) ? TG_COUNT_NO_CLOCK : reason;
+}
+
 /* Whether a packet that met this fate had data that are out of reach. */
 static __always_inline int is_left_alone(int reason)
 {
@@ -74,6 +82,7 @@ static __always_inline int is_left_alone(int reason)
 	case TG_COUNT_MPTCP:
 	case TG_COUNT_FRAGMENT:
 	case TG_COUNT_IP_OPTIONS:
+	case TG_COUNT_NO_CLOCK:
 		return 1;
 	default:
 		return 0;

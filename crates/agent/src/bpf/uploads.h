@@ -115,12 +115,12 @@ TG_ON_ITS_OWN int sent(struct __sk_buff *skb, const struct tg_packet *p, int rea
 	note_data(TG_UP, c, p);
 	if (c->denied)
 		return TG_COUNT_DENIED;
+	u = upload_of(c);
 	if (p->options.timestamps) {
-		u = upload_of(c);
 		mss = tg_segment_bytes(skb, p->payload, u->flow.mss);
 		tg_upload_sent(u, mss, p->options.tsval, p->now_us);
 	}
-	return TG_COUNT_MEASURED;
+	return unless_clockless(&u->flow, TG_COUNT_MEASURED);
 }
 
 /* As for downloads. Returns the window that our stack is to read in the acknowledgement, or a reason less than 0
@@ -203,7 +203,7 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 		tg_window_note(&u->flow.window, &ack, p->window);
 		return TG_COUNT_UNCHANGED;
 	}
-	return lower_window(skb, p, c, raw);
+	return unless_clockless(&u->flow, lower_window(skb, p, c, raw));
 }
 
 #endif

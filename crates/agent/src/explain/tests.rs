@@ -1,5 +1,5 @@
 use super::{Limit, Situation};
-use crate::{Direction, Endpoint, FlowView, Kind, Reason, RecordView};
+use crate::{Clock, Direction, Endpoint, FlowView, Kind, Reason, RecordView};
 use tidegate_laws::{Law, PathState};
 
 fn end(port: u16) -> Endpoint {
@@ -20,6 +20,7 @@ fn flow() -> FlowView {
         rtt_min_us: Some(80_000),
         samples: 9,
         queue_us: Some(20_000),
+        clock: Clock::Understood,
         wanted_bytes: Some(250_000),
         window_bytes: 250_000,
         kernel_bytes: 6_000_000,
@@ -67,7 +68,7 @@ fn limit(flow: &FlowView, law: Law, state: PathState, bytes_per_s: f64) -> Limit
 #[test]
 fn each_limit_is_told_from_what_the_kernel_shows() {
     type Change = fn(&mut FlowView);
-    let cases: [(Change, Law, PathState, f64, Limit); 18] = [
+    let cases: [(Change, Law, PathState, f64, Limit); 22] = [
         (|_| {}, Law::Tide, PathState::Running, 2.5e6, Limit::Law),
         (
             |f| f.held = true,
@@ -144,11 +145,40 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
             Limit::Law,
         ),
         (
-            |f| f.queue_us = None,
+            |f| (f.clock, f.wanted_bytes) = (Clock::Unknown, None),
             Law::Rsfc,
             PathState::Running,
             2.5e6,
-            Limit::NoClock,
+            Limit::LeftAlone(Reason::NoClock),
+        ),
+        (
+            // By round trips.
+            |f| f.clock = Clock::Unknown,
+            Law::Tide,
+            PathState::Running,
+            2.5e6,
+            Limit::Law,
+        ),
+        (
+            |f| (f.clock, f.wanted_bytes) = (Clock::Unknown, None),
+            Law::Tide,
+            PathState::Running,
+            2.5e6,
+            Limit::LeftAlone(Reason::NoClock),
+        ),
+        (
+            |f| f.clock = Clock::Unknown,
+            Law::Drwa,
+            PathState::Running,
+            2.5e6,
+            Limit::Law,
+        ),
+        (
+            |f| f.clock = Clock::Unknown,
+            Law::Rledbat,
+            PathState::Running,
+            2.5e6,
+            Limit::Law,
         ),
         (
             |f| f.window_scale = None,

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::gate::Gate;
 use crate::packet::{Ip, Link};
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, Reason};
 use tidegate_laws::{Law, Params};
 use tidegate_testing::is_root;
 
@@ -79,6 +79,79 @@ fn after_one_host_slept_for_days_a_connection_is_steered_again() {
                 connection.far_ahead_ms = connection.far_ahead_ms.wrapping_add(ahead_ms);
                 now_us
             });
+        }
+    }
+}
+
+/// A flow whose peer's clock has that unit: how many acknowledgements were lowered, what was counted as left alone for its
+/// clock, and whether it is remembered so.
+fn with_ticks(direction: Direction, law: Law, stampless: bool, tick_us: u64) -> (usize, u64, bool) {
+    let mut gate = Gate::before(direction);
+    let params = Params {
+        law,
+        stampless,
+        ..Params::default()
+    };
+    gate.configure(&params, false);
+    let mut connection = Connection::through(&gate, Link::Ethernet, Ip::V4, 4_000);
+    connection.far_tick_us = tick_us;
+    connection.open(&mut gate, START_US);
+    build_a_queue(&mut connection, &mut gate, START_US);
+    let left = gate.left();
+    let known = left
+        .iter()
+        .any(|(_, left)| left.reason == Reason::NoClock as u32 && left.bytes > 0);
+    let counted = gate.counts()[Reason::NoClock as usize];
+    (connection.lowered, counted, known)
+}
+
+/// 1 MHz, 10 kHz, 1000, 300, 250 and 100 Hz.
+#[test]
+fn every_unit_in_use_is_understood() {
+    if !is_root() {
+        return;
+    }
+    for direction in Direction::ALL {
+        for law in [Law::Tide, Law::Rsfc] {
+            if direction == Direction::Down && law == Law::Rsfc {
+                continue;
+            }
+            for tick_us in [1, 100, 1_000, 3_333, 4_000, 10_000] {
+                let (lowered, counted, known) = with_ticks(direction, law, false, tick_us);
+                let told = format!("{direction:?} {law:?} {tick_us}: {lowered} {counted}");
+                assert!(lowered > 0 && counted == 0 && !known, "{told}");
+            }
+        }
+    }
+}
+
+/// 10, 2 and 1 Hz, and a constant: the law leaves such flows alone, and the packets are counted for that.
+#[test]
+fn what_is_no_clock_is_left_alone_and_counted_for_it() {
+    if !is_root() {
+        return;
+    }
+    for direction in Direction::ALL {
+        for tick_us in [100_000, 500_000, 1_000_000, u64::MAX] {
+            let (_, counted, known) = with_ticks(direction, Law::Tide, false, tick_us);
+            let told = format!("{direction:?} {tick_us}: {counted}");
+            // All but the first half second's, of ten.
+            assert!(counted > 1_700 && known, "{told}");
+        }
+    }
+}
+
+/// Where round trips may replace them, or the law needs none, such a flow is steered.
+#[test]
+fn where_no_clock_is_needed_none_is_missed() {
+    if !is_root() {
+        return;
+    }
+    for (law, stampless) in [(Law::Tide, true), (Law::Drwa, false), (Law::Rledbat, false)] {
+        for tick_us in [500_000, u64::MAX] {
+            let (lowered, counted, known) = with_ticks(Direction::Down, law, stampless, tick_us);
+            let told = format!("{law:?} {tick_us}: {lowered} {counted}");
+            assert!(lowered > 0 && counted == 0 && !known, "{told}");
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Connection {
     pub rtt_us: u64,
     /// By how much the far host's clock is ahead of ours.
     pub far_ahead_ms: u32,
+    /// The unit of that clock, in which its stamps and what it is ahead are.
+    pub far_tick_us: u64,
     /// Whether both ends echo the other's TSval, so that one can be too old (RFC 7323 section 5). A clock that is set
     /// back, or a queue that is gone from one packet to the next, would be.
     pub echoing: bool,
@@ -86,6 +88,7 @@ impl Connection {
             segment_us: 1_000,
             rtt_us: RTT_US,
             far_ahead_ms: 900_000,
+            far_tick_us: 1_000,
             echoing: false,
             far_window: 1_000,
             queue_us: 0,
@@ -136,7 +139,8 @@ impl Connection {
 
     /// TSval at the other end of the link, half a round trip ago.
     pub fn far_ms(&self, now_us: u64) -> u32 {
-        ms(now_us - self.rtt_us / 2).wrapping_add(self.far_ahead_ms)
+        let ticks = (now_us - self.rtt_us / 2) / self.far_tick_us;
+        (ticks as u32).wrapping_add(self.far_ahead_ms)
     }
 
     /// A segment of ours at `now_us`, with the window field as the kernel wrote it.

@@ -7,8 +7,8 @@ mod once;
 use crate::account::Account;
 use crate::snapshot::{About, Place, Snapshot, VERSION};
 use tidegate_agent::{
-    Carried, Count, Direction, Ecn, Endpoint, FlowView, GroupView, Kind, LeftView, Marks, Origin,
-    PathView, Reason, RecordView, WindowlessView,
+    Carried, Clock, Count, Direction, Ecn, Endpoint, FlowView, GroupView, Kind, LeftView, Marks,
+    Origin, PathView, Reason, RecordView, WindowlessView,
 };
 use tidegate_laws::{Law, PathState};
 use tidegate_scenario::Udp;
@@ -34,6 +34,7 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
         rtt_min_us: Some(50_000),
         samples: 9,
         queue_us: Some(30_000),
+        clock: Clock::Understood,
         wanted_bytes: Some(100_000),
         window_bytes: 100_000,
         kernel_bytes: 6_000_000,
