@@ -4,9 +4,7 @@
 //! pass the emulator, come out of another TUN device in the caller's namespace, and leave it under
 //! the caller's address. The caller's namespace forwards them and their answers, and nobody else's (`guard.rs`).
 
-mod caller;
 mod guard;
-mod init;
 mod masquerade;
 mod resolver;
 mod routing;
@@ -15,11 +13,11 @@ mod uplinks;
 mod warden;
 
 use crate::clock::Clock;
+use crate::confine::{Caller, Place as Stands, confine};
 use crate::emulator::{Emulator, Record};
 use crate::netlink::Interface;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
-pub use caller::Caller;
 pub use masquerade::Masquerade;
 pub use resolver::Resolver;
 use signals::Signals;
@@ -86,7 +84,7 @@ pub fn link_shell(
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));
-        // A thread of its own, which starts no others ([`init::confine`]).
+        // A thread of its own, which starts no others ([`confine`]).
         let command = scope.spawn(|| run_inside(&namespace, guest, &signals));
         let status = command.join();
         stop.store(true, Ordering::Relaxed);
@@ -139,7 +137,7 @@ fn run_inside(namespace: &Arc<Namespace>, guest: &Guest, signals: &Signals) -> R
         Resolver::File(file) => Some(file.as_path()),
         Resolver::Callers | Resolver::OutOfReach => None,
     };
-    let report = init::confine(&mut command, resolver)?;
+    let report = confine(&mut command, Stands::Foreground, resolver)?;
     // SAFETY: likewise.
     unsafe { command.pre_exec(move || mask.thread_set_mask().map_err(io::Error::from)) };
     // Last, as only root can do the others.

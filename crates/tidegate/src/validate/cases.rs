@@ -44,19 +44,30 @@ impl Case {
             }
         }
         paths.sort();
-        let cases: Vec<Self> = paths
-            .into_iter()
-            .map(Self::load)
-            .collect::<Result<_, LoadError>>()?;
+        let cases: Vec<Self> = paths.into_iter().map(Self::load).collect::<Result<_>>()?;
         check_names(&cases, folder)?;
         Ok(cases)
     }
 
-    fn load(path: PathBuf) -> Result<Self, LoadError> {
+    fn load(path: PathBuf) -> Result<Self> {
         let scenario = Scenario::load(&path)?;
-        // A bad trace must not cost the time of the scenarios before it.
+        // What is bad, or what only one of the two can run, must not cost the time of the scenarios before it. Of
+        // commands this is all that is to be said: the simulator has none, so none is run.
         scenario.link_inputs(&path)?;
+        let named = |error: String| BadInput(format!("{}: {error}", path.display()));
+        tidegate_sim::check(&scenario).map_err(|error| named(error.to_string()))?;
+        tidegate_lab::check(&scenario).map_err(|error| named(format!("{error:#}")))?;
         Ok(Self { path, scenario })
+    }
+
+    /// Refuses what only one of the two can run: a command, which the simulator has not, runs in neither.
+    ///
+    /// # Errors
+    /// What that is.
+    pub fn check(&self) -> Result<(), BadInput> {
+        let named = |error: String| BadInput(format!("{}: {error}", self.path.display()));
+        tidegate_sim::check(&self.scenario).map_err(|error| named(error.to_string()))?;
+        tidegate_lab::check(&self.scenario).map_err(|error| named(format!("{error:#}")))
     }
 
     /// The n-th repetition, from 0. Each has a seed of its own, the first the file's, and begins
