@@ -47,7 +47,9 @@ pub use confine::{Caller, Rights};
 pub use emulated::EmulatedHosts;
 pub use emulator::{LaneRecord, Record};
 pub use run::{Commands, Options, Progress, Refused, check, commands_of, run_scenario};
-pub use shell::{Guest, Masquerade, Resolver, Uplinks, link_shell};
+pub use shell::{
+    Cause, Guest, Masquerade, Obstacle, Resolver, Uplinks, Way, check_passage, link_shell,
+};
 pub use steer::{HeldFlow, Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
 pub use tidegate_netns::Namespace;
