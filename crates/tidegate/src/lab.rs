@@ -29,10 +29,6 @@ const EXAMPLES: &[Example] = &[
         "sudo tidegate lab scenarios/responsiveness-probe.toml --allow-commands",
         "a scenario that brings commands, which run as you",
     ),
-    (
-        "sudo tidegate lab scenarios/responsiveness-probe.toml --allow-commands",
-        "a scenario that brings commands, which run as you",
-    ),
 ];
 
 /// Arguments of `lab`.
@@ -82,33 +78,6 @@ pub fn run(args: &LabArgs) -> Result<()> {
     }
     write_page(asked, &sets, Made::OnKernel)?;
     print_json(asked, sets, Made::OnKernel)
-}
-
-/// Whether the scenario's commands run, and as whom. They are whoever's who wrote the scenario: without
-/// `--allow-commands` all of them are shown, and none runs.
-fn commands(args: &LabArgs, variants: &[Variant]) -> Result<Commands> {
-    let scenarios = variants.iter().map(|variant| &variant.scenario);
-    let found: Vec<_> = scenarios.flat_map(tidegate_lab::commands_of).collect();
-    if found.is_empty() {
-        return Ok(Commands::Refused);
-    }
-    if !args.allow_commands {
-        let path = &args.scenario.scenario;
-        let refused = found.into_iter().map(|command| refusal(command, path));
-        return Err(LoadError::all(refused).expect("one at least").into());
-    }
-    Ok(Commands::Allowed(match args.root {
-        true => Rights::Root,
-        false => Rights::Caller(
-            Caller::find(|name| std::env::var_os(name))
-                .map_err(|error| BadInput(format!("{error:#}; --root runs commands as root")))?,
-        ),
-    }))
-}
-
-/// With the line where the value stands.
-fn refusal(refused: Refused, path: &Path) -> LoadError {
-    LoadError::of_value(&refused.place, &refused.value, refused.message, path)
 }
 
 /// Whether the scenario's commands run, and as whom. They are whoever's who wrote the scenario: without
