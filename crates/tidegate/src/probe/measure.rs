@@ -37,9 +37,9 @@ pub struct Measured {
     /// Why the measurement ended before its end, if it did.
     pub failure: Option<Failure>,
     /// Answers over the idle link.
-    idle: Vec<Echo>,
+    pub idle: Vec<Echo>,
     /// Of the test of both ways.
-    trains: Option<Trains>,
+    pub trains: Option<Trains>,
 }
 
 /// Does the tests that are wanted; `open` opens another device's session, from that address: an idle one is soon forgotten.

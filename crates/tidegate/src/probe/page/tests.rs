@@ -124,7 +124,7 @@ fn measured() -> Measured {
         results,
         ways: vec![("down", down), ("up", up)],
         echoes,
-        trace: None,
+        ..Measured::default()
     };
     predict_gains(&mut measured);
     measured
@@ -163,9 +163,7 @@ fn what_was_not_measured_is_not_told() {
             base_rtt_ms: 41.0,
             ..Results::default()
         },
-        ways: vec![],
-        echoes: vec![],
-        trace: None,
+        ..Measured::default()
     };
     let html = page(&nothing, &Provenance::default());
     assert!(
