@@ -1,7 +1,7 @@
 //! Child processes that do not outlive their parent.
 
 use anyhow::Result;
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -16,21 +16,23 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(kill_it) };
 }
 
-/// Ends a child and all of its process group: by SIGTERM first, so that it may report, then by SIGKILL.
+/// Ends the first process of a namespace, and with it all that are in there: by SIGTERM first, which it hands on, so
+/// that they may report, then by SIGKILL.
 ///
 /// # Errors
 /// When the child cannot be waited for.
 pub fn terminate(child: &mut Child) -> Result<()> {
     const GRACE: Duration = Duration::from_millis(300);
     const POLL_INTERVAL: Duration = Duration::from_millis(10);
-    let group = Pid::from_raw(child.id() as i32);
-    let _ = killpg(group, Signal::SIGTERM);
+    if child.try_wait()?.is_some() {
+        return Ok(());
+    }
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM)?;
     let asked = Instant::now();
     while child.try_wait()?.is_none() && asked.elapsed() < GRACE {
         std::thread::sleep(POLL_INTERVAL);
     }
-    // Nobody left in the group is no error.
-    let _ = killpg(group, Signal::SIGKILL);
+    child.kill()?;
     child.wait()?;
     Ok(())
 }

@@ -243,6 +243,8 @@ fn attach(side: Side, servers: usize, initial_window: Option<u32>) -> Result<(Tu
 /// Whether commands, too, use the congestion control.
 fn configure(settings: &Settings) -> Result<bool> {
     let is_default = set_congestion_control(&settings.kernel_congestion_control)?;
+    // So that ping needs no capability, which scenarios' commands do not have (icmp(7)): for all groups.
+    sysctl::write("ipv4/ping_group_range", "0 2147483647")?;
     // Otherwise the kernel passes ssthresh from one connection to the next.
     sysctl::write("ipv4/tcp_no_metrics_save", "1")?;
     sysctl::write(

@@ -225,6 +225,7 @@ impl<'a> Laboratory<'a> {
             server_address: server_address(self.homes[number].address, version),
             client,
             server,
+            commands: &self.options.commands,
             output: &self.options.output,
             end: self.window.end,
             warnings,

@@ -18,6 +18,7 @@ mod address;
 mod capability;
 mod child;
 mod clock;
+mod confine;
 mod emulated;
 mod emulator;
 mod hosts;
@@ -42,10 +43,13 @@ mod workload;
 pub use address::IpVersion;
 pub use capability::{Capability, IDLE_RTT_MS, capability};
 pub use child::die_with_parent;
+pub use confine::{Caller, Rights};
 pub use emulated::EmulatedHosts;
 pub use emulator::{LaneRecord, Record};
-pub use run::{Options, Progress, Refused, check, run_scenario};
-pub use shell::{Caller, Guest, Masquerade, Resolver, Uplinks, link_shell};
+pub use run::{Commands, Options, Progress, Refused, check, commands_of, run_scenario};
+pub use shell::{
+    Cause, Guest, Masquerade, Obstacle, Resolver, Uplinks, Way, check_passage, link_shell,
+};
 pub use steer::{HeldFlow, Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
 pub use tidegate_netns::Namespace;

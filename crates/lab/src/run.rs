@@ -1,6 +1,7 @@
 //! Runs a scenario: one run after another, each in namespaces of its own.
 
 use crate::address::IpVersion;
+use crate::confine::Rights;
 use crate::hosts::{Settings, check_congestion_control};
 use crate::laboratory::Laboratory;
 use crate::steer::Steer;
@@ -24,12 +25,24 @@ pub struct Options<'a> {
     pub series: bool,
     /// Version of IP that the workloads use.
     pub ip: IpVersion,
-    /// Where commands write.
+    /// Whether the scenario's commands run, and as whom.
+    pub commands: Commands,
+    /// Where they write.
     pub output: CommandOutput,
 }
 
+/// What becomes of commands, which a scenario may have from anybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Commands {
+    /// A scenario that brings any is not run.
+    #[default]
+    Refused,
+    /// They run with these rights.
+    Allowed(Rights),
+}
+
 impl Default for Options<'_> {
-    /// No agent, no progress, no series, IPv4, commands write to standard error.
+    /// No agent, no progress, no series, IPv4, no commands.
     fn default() -> Self {
         Self {
             steer: None,
@@ -37,6 +50,7 @@ impl Default for Options<'_> {
             progress: &|_| {},
             series: false,
             ip: IpVersion::default(),
+            commands: Commands::default(),
             output: CommandOutput::default(),
         }
     }
@@ -63,7 +77,7 @@ pub struct Progress {
 /// If [`Options::stop`] is set, the run in hand is abandoned and the result holds those before it.
 ///
 /// # Errors
-/// When the scenario asks for something that only the simulator has; without root or a TUN driver; when the kernel lacks a congestion control, a run has a law but no
+/// When the scenario brings commands that [`Options::commands`] does not allow, or asks for something that only the simulator has; without root or a TUN driver; when the kernel lacks a congestion control, a run has a law but no
 /// agent is given, the agent fails, or data arrives that is not what was sent.
 pub fn run_scenario(
     scenario: &Scenario,
@@ -71,6 +85,11 @@ pub fn run_scenario(
     options: &Options,
 ) -> Result<ResultSet> {
     check(scenario)?;
+    if options.commands == Commands::Refused
+        && let Some(command) = commands_of(scenario).into_iter().next()
+    {
+        return Err(command.into());
+    }
     let mut results = ResultSet {
         scenario: scenario.name.clone(),
         description: scenario.description.clone(),
@@ -112,6 +131,34 @@ pub struct Refused {
     pub value: String,
     /// What is wrong and what was expected.
     pub message: String,
+}
+
+/// The scenario's commands, each as the refusal that it meets where commands are not allowed. What is in them is shown
+/// with escapes, so that no character of theirs acts on a terminal.
+pub fn commands_of(scenario: &Scenario) -> Vec<Refused> {
+    let commands = scenario.workloads.iter().filter_map(|workload| {
+        let WorkloadKind::Command { run, side } = &workload.does else {
+            return None;
+        };
+        let name = &workload.name;
+        let steps = [
+            Step::Key("workload"),
+            Step::Named(name.clone()),
+            Step::Key("does"),
+            Step::Key("command"),
+            Step::Key("run"),
+            Step::Nth(0),
+        ];
+        Some(Refused {
+            place: steps.to_vec(),
+            value: run.first().cloned().unwrap_or_default(),
+            message: format!(
+                "workload {name:?} runs a command on this machine, at the {}: {run:?}; --allow-commands allows it",
+                side.name()
+            ),
+        })
+    });
+    commands.collect()
 }
 
 /// Refuses a scenario that asks for something that only the simulator has, or that this kernel lacks.

@@ -4,10 +4,9 @@
 //! pass the emulator, come out of another TUN device in the caller's namespace, and leave it under
 //! the caller's address. The caller's namespace forwards them and their answers, and nobody else's (`guard.rs`).
 
-mod caller;
 mod guard;
-mod init;
 mod masquerade;
+mod passage;
 mod resolver;
 mod routing;
 mod signals;
@@ -15,12 +14,14 @@ mod uplinks;
 mod warden;
 
 use crate::clock::Clock;
+use crate::confine::{Caller, Place as Stands, confine};
 use crate::emulator::{Emulator, Record};
 use crate::netlink::Interface;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
-pub use caller::Caller;
 pub use masquerade::Masquerade;
+use passage::{Answers, obstacles};
+pub use passage::{Cause, Obstacle, Way};
 pub use resolver::Resolver;
 use signals::Signals;
 use std::ffi::OsString;
@@ -48,6 +49,19 @@ pub struct Guest<'a> {
     pub uplinks: Uplinks,
     /// How its names resolve.
     pub resolver: Resolver,
+    /// Told of what keeps the link's packets from passing the machine: before the command starts, and of answers when
+    /// it has ended.
+    pub warn: fn(&Obstacle),
+}
+
+/// What keeps packets of a link from passing the machine on their way out, by the uplinks: a link is made for the time
+/// of the call, with nothing behind it.
+///
+/// # Errors
+/// Without root, a TUN driver or nf_tables.
+pub fn check_passage(uplinks: &Uplinks) -> Result<Vec<Obstacle>> {
+    let _signals = Signals::hold()?;
+    Outside::open(uplinks)?.obstacles()
 }
 
 /// Runs a command behind a link of `down` towards it and `up` from it, and returns its status and what the links did, in
@@ -68,6 +82,7 @@ pub fn link_shell(
 ) -> Result<(ExitStatus, Record)> {
     let signals = Signals::hold()?;
     let outside = Outside::open(&guest.uplinks)?;
+    outside.obstacles()?.iter().for_each(guest.warn);
     let (subnet, ipv6) = (outside.subnet, outside.warden.ipv6);
     let namespace = Arc::new(Namespace::new()?);
     let inside = namespace.run(|| {
@@ -84,9 +99,9 @@ pub fn link_shell(
     let ports = (inside.port(), outside.tun.port());
     let emulator = Emulator::new(ports, (seen(down), seen(up)), 1, Clock::start(), window);
     let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
+    let done = thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));
-        // A thread of its own, which starts no others ([`init::confine`]).
+        // A thread of its own, which starts no others ([`confine`]).
         let command = scope.spawn(|| run_inside(&namespace, guest, &signals));
         let status = command.join();
         stop.store(true, Ordering::Relaxed);
@@ -94,12 +109,15 @@ pub fn link_shell(
             (Ok(status), Ok(carried)) => carried.and_then(|carried| Ok((status?, carried))),
             _ => bail!("a thread panicked"),
         }
-    })
+    })?;
+    outside.answers.obstacles()?.iter().for_each(guest.warn);
+    Ok(done)
 }
 
 /// The link's end in the caller's namespace. It goes in this order.
 struct Outside {
     tun: Tun,
+    answers: Answers,
     _masquerades: Vec<Masquerade>,
     warden: Warden,
     subnet: Subnet,
@@ -116,11 +134,16 @@ impl Outside {
             .map(|(address, _)| Masquerade::new(address, &format!("tidegate-{}", tun.name())))
             .collect::<Result<_>>()?;
         Ok(Self {
+            answers: Answers::count(&tun, warden.ipv6)?,
             tun,
             _masquerades: masquerades,
             warden,
             subnet,
         })
+    }
+
+    fn obstacles(&self) -> Result<Vec<Obstacle>> {
+        obstacles(&self.tun, self.subnet, self.warden.ipv6)
     }
 }
 
@@ -139,7 +162,7 @@ fn run_inside(namespace: &Arc<Namespace>, guest: &Guest, signals: &Signals) -> R
         Resolver::File(file) => Some(file.as_path()),
         Resolver::Callers | Resolver::OutOfReach => None,
     };
-    let report = init::confine(&mut command, resolver)?;
+    let report = confine(&mut command, Stands::Foreground, resolver)?;
     // SAFETY: likewise.
     unsafe { command.pre_exec(move || mask.thread_set_mask().map_err(io::Error::from)) };
     // Last, as only root can do the others.

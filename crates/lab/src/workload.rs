@@ -18,6 +18,7 @@ pub use flow::{EchoLog, FetchLog, Flow};
 pub use mpath::{TransferLog, TransferSample};
 pub use pattern::Pattern;
 
+use crate::run::Commands;
 use crate::site::Place;
 use crate::term::Term;
 use crate::transport::Transport;
@@ -38,7 +39,9 @@ pub struct TaskContext<'a> {
     pub client: Transport,
     /// The server's.
     pub server: Transport,
-    /// Where commands write.
+    /// Whether commands run, and as whom.
+    pub commands: &'a Commands,
+    /// Where they write.
     pub output: &'a CommandOutput,
     /// When a workload without an end of its own stops.
     pub end: Instant,

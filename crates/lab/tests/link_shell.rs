@@ -26,6 +26,7 @@ fn main() {
             caller: None,
             uplinks: Uplinks::find(&[]).unwrap(),
             resolver: Resolver::Callers,
+            warn: |obstacle| panic!("{obstacle:?}"),
         };
         let (status, _) = link_shell(Config::default(), Config::default(), &guest, false).unwrap();
         std::process::exit(status.code().unwrap_or(1));

@@ -21,6 +21,10 @@ pub enum Meta {
     ComesBy,
     /// Index of the interface by which it leaves, in the machine's byte order.
     LeavesBy,
+    /// Name of the interface by which it came, sixteen bytes filled up with zeroes.
+    ComesByName,
+    /// Name of the interface by which it leaves.
+    LeavesByName,
     /// Version of IP: `NFPROTO_IPV4` or `NFPROTO_IPV6`, one byte.
     NetworkProtocol,
     /// Protocol above IP, one byte.
@@ -81,6 +85,8 @@ impl Expression {
         let what = match what {
             Meta::ComesBy => libc::NFT_META_IIF,
             Meta::LeavesBy => libc::NFT_META_OIF,
+            Meta::ComesByName => libc::NFT_META_IIFNAME,
+            Meta::LeavesByName => libc::NFT_META_OIFNAME,
             Meta::NetworkProtocol => libc::NFT_META_NFPROTO,
             Meta::TransportProtocol => libc::NFT_META_L4PROTO,
         };
@@ -187,13 +193,52 @@ impl Expression {
         Self::verdict(libc::NF_DROP)
     }
 
+    /// Asks another chain of the table, which comes back if it does not decide.
+    #[must_use]
+    pub fn call(chain: &str) -> Self {
+        let jump = [number(1, libc::NFT_JUMP as u32), text(2, chain)];
+        Self::decide(&jump.concat())
+    }
+
     fn verdict(verdict: i32) -> Self {
+        Self::decide(&number(1, verdict as u32))
+    }
+
+    fn decide(verdict: &[u8]) -> Self {
         const DATA_VERDICT: u16 = 2;
-        let verdict = nested(DATA_VERDICT, &number(1, verdict as u32));
+        let verdict = nested(DATA_VERDICT, verdict);
         Self::new(
             "immediate",
             &[number(1, libc::NFT_REG_VERDICT as u32), nested(2, &verdict)],
         )
+    }
+
+    /// Lets the packet pass this chain. Those behind it at the hook may still drop it.
+    #[must_use]
+    pub fn accept() -> Self {
+        Self::verdict(libc::NF_ACCEPT)
+    }
+
+    /// Counts the packet ([`crate::Table::counted`]).
+    #[must_use]
+    pub fn count() -> Self {
+        Self::new("counter", &[])
+    }
+
+    /// Marks the packet: from here on the kernel tells a [`crate::Trace`] what decides on it.
+    #[must_use]
+    pub fn trace() -> [Self; 2] {
+        let from = Word(0);
+        let parts = [
+            number(2, libc::NFT_META_NFTRACE as u32),
+            number(3, from.number()),
+        ];
+        [Self::load(from, &[1]), Self::new("meta", &parts)]
+    }
+
+    /// Loads a value.
+    fn load(to: Word, value: &[u8]) -> Self {
+        Self::new("immediate", &[number(1, to.number()), data(2, value)])
     }
 
     /// Gives the packet the address of the interface by which it leaves.

@@ -1,6 +1,6 @@
 //! Flowtables of nf_tables, which forward the packets of known connections past netfilter.
 
-use crate::message::{general, kind, open, request, values};
+use crate::message::{general, kind, open, request, string, values};
 use netlink_packet_core::{NLM_F_DUMP, NetlinkBuffer};
 use std::io;
 
@@ -56,11 +56,11 @@ fn read(attributes: &[u8]) -> Flowtable {
     let mut table = Flowtable::default();
     for (kind, value) in values(attributes) {
         match kind {
-            2 => table.name = text(value),
+            2 => table.name = string(value),
             3 => {
                 let lists = values(value).filter(|(kind, _)| *kind == 3);
                 let names = lists.flat_map(|(_, devices)| values(devices));
-                table.devices = names.map(|(_, name)| text(name)).collect();
+                table.devices = names.map(|(_, name)| string(name)).collect();
             }
             7 => {
                 let flags = value.first_chunk().map_or(0, |b| u32::from_be_bytes(*b));
@@ -70,11 +70,6 @@ fn read(attributes: &[u8]) -> Flowtable {
         }
     }
     table
-}
-
-fn text(value: &[u8]) -> String {
-    let end = value.iter().position(|byte| *byte == 0);
-    String::from_utf8_lossy(&value[..end.unwrap_or(value.len())]).into_owned()
 }
 
 #[cfg(test)]

@@ -4,15 +4,19 @@
 //! it because the process was killed, the kernel removes the table with all that is in it. A [`Queue`]
 //! is where a rule sends packets, each of which waits in the kernel for this process's word.
 
+mod chains;
 mod conntrack;
 mod expression;
 mod flowtable;
 mod message;
 mod queue;
 mod table;
+mod trace;
 
+pub use chains::{BaseChain, base_chains};
 pub use conntrack::{Begun, Tracked, Way, tracked};
 pub use expression::{Base, Compare, Expression, Meta, State, Word};
 pub use flowtable::{Flowtable, flowtables};
 pub use queue::{Capacity, Packet, Queue, has_queues};
-pub use table::{Chain, Change, Family, Hook, Set, Table};
+pub use table::{Chain, Change, Family, Hook, Policy, Set, Table};
+pub use trace::{Dropped, Trace};

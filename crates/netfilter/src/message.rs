@@ -100,6 +100,12 @@ fn result(acknowledgement: &[u8]) -> io::Result<io::Result<()>> {
     })
 }
 
+/// A text, which ends with a zero.
+pub fn string(value: &[u8]) -> String {
+    let end = value.iter().position(|byte| *byte == 0);
+    String::from_utf8_lossy(&value[..end.unwrap_or(value.len())]).into_owned()
+}
+
 /// Attributes as numbers and bytes.
 pub fn values(attributes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     NlasIterator::new(attributes).map_while(|attribute| {
@@ -111,18 +117,23 @@ pub fn values(attributes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 
 /// Hands out what the messages of one kind say behind nfnetlink's header. Whether a list's end was among them.
 pub fn each(received: &[u8], wanted: u16, mut take: impl FnMut(&[u8])) -> io::Result<bool> {
-    const GENERAL: usize = 4;
+    each_of(received, wanted, |_, attributes| take(attributes))
+}
+
+/// The same, with the family that the header names.
+pub fn each_of(received: &[u8], wanted: u16, mut take: impl FnMut(u8, &[u8])) -> io::Result<bool> {
     let mut rest = received;
     while !rest.is_empty() {
         let message = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
         match message.message_type() {
             kind if i32::from(kind) == libc::NLMSG_DONE => return Ok(true),
             kind if i32::from(kind) == libc::NLMSG_ERROR => result(message.payload())??,
-            kind if kind == wanted => message
-                .payload()
-                .get(GENERAL..)
-                .into_iter()
-                .for_each(&mut take),
+            kind if kind == wanted => {
+                if let Some(([family, ..], attributes)) = message.payload().split_first_chunk::<4>()
+                {
+                    take(*family, attributes);
+                }
+            }
             _ => {}
         }
         let length = (message.length() as usize).next_multiple_of(4);

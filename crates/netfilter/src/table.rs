@@ -2,7 +2,7 @@
 
 use crate::expression::{Expression, data};
 use crate::message::{
-    Answer, answers, each, general, kind, nested, number, open, request, text, values,
+    Answer, answers, each, general, kind, nested, number, open, request, string, text, values,
 };
 use netlink_packet_core::{NLM_F_ACK, NLM_F_APPEND, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_sys::Socket;
@@ -20,6 +20,23 @@ pub enum Family {
 }
 
 impl Family {
+    /// None of another's number.
+    pub(crate) fn of(number: u8) -> Option<Self> {
+        let all = [Self::V4, Self::V6, Self::Inet];
+        all.into_iter()
+            .find(|family| family.number() == i32::from(number))
+    }
+
+    /// As `nft` has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V4 => "ip",
+            Self::V6 => "ip6",
+            Self::Inet => "inet",
+        }
+    }
+
     fn number(self) -> i32 {
         match self {
             Self::V4 => libc::NFPROTO_IPV4,
@@ -40,8 +57,17 @@ pub enum Hook {
     PostRouting,
 }
 
+/// What becomes of a packet on which no rule of a chain decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// It goes on.
+    Accept,
+    /// It is dropped.
+    Drop,
+}
+
 impl Hook {
-    fn number(self) -> u32 {
+    pub(crate) fn number(self) -> u32 {
         let number = match self {
             Self::Output => libc::NF_INET_LOCAL_OUT,
             Self::Forward => libc::NF_INET_FORWARD,
@@ -148,6 +174,16 @@ impl Table {
     /// Adds a chain.
     #[must_use]
     pub fn chain(&self, chain: &Chain) -> Change {
+        self.chain_with(chain, Policy::Accept)
+    }
+
+    /// The same with that policy.
+    #[must_use]
+    pub fn chain_with(&self, chain: &Chain, policy: Policy) -> Change {
+        let policy = match policy {
+            Policy::Accept => libc::NF_ACCEPT,
+            Policy::Drop => libc::NF_DROP,
+        };
         let hook = [
             number(1, chain.hook.number()),
             number(2, chain.priority as u32),
@@ -156,6 +192,7 @@ impl Table {
             text(1, &self.name),
             text(3, chain.name),
             nested(4, &hook.concat()),
+            number(5, policy as u32),
             text(7, chain.kind),
         ];
         Change {
@@ -271,6 +308,40 @@ impl Table {
         }
     }
 
+    /// Packets that each of the table's counting rules has counted, with the rule's chain, in their order.
+    ///
+    /// # Errors
+    /// The kernel's, of kind [`io::ErrorKind::NotFound`] if there is no such table.
+    pub fn counted(&self) -> io::Result<Vec<(String, u64)>> {
+        const SUBSYSTEM: i32 = libc::NFNL_SUBSYS_NFTABLES;
+        let ask = kind(SUBSYSTEM, libc::NFT_MSG_GETRULE);
+        let general = general(self.family.number(), 0);
+        let name = text(1, &self.name);
+        self.owner
+            .send(&request(ask, NLM_F_DUMP, 0, general, &name), 0)?;
+        let mut counted = Vec::new();
+        let answer = kind(SUBSYSTEM, libc::NFT_MSG_NEWRULE);
+        loop {
+            let (received, _) = self.owner.recv_from_full()?;
+            if each(&received, answer, |rule| {
+                counted.extend(self.count_of(rule));
+            })? {
+                return Ok(counted);
+            }
+        }
+    }
+
+    /// None of a rule of another table, which old kernels list as well, and of one that does not count.
+    fn count_of(&self, rule: &[u8]) -> Option<(String, u64)> {
+        let of = |attributes, wanted| values_of(attributes, wanted).next();
+        let chain = of(rule, 2).map(string)?;
+        let packets = values_of(of(rule, 4)?, 1)
+            .filter(|expression| of(expression, 1).map(string).as_deref() == Some("counter"))
+            .find_map(|counter| of(of(counter, 2)?, 2)?.first_chunk().copied());
+        let packets = packets.map(u64::from_be_bytes)?;
+        (of(rule, 1).map(string)? == self.name).then_some((chain, packets))
+    }
+
     fn element(&self, set: &str, key: &[u8]) -> Vec<u8> {
         let elements = nested(1, &data(1, key));
         [text(1, &self.name), text(2, set), nested(3, &elements)].concat()
@@ -329,15 +400,16 @@ impl Table {
     }
 }
 
+/// The values of one kind.
+fn values_of(attributes: &[u8], wanted: u16) -> impl Iterator<Item = &[u8]> {
+    let of_kind = values(attributes).filter(move |(kind, _)| *kind == wanted);
+    of_kind.map(|(_, value)| value)
+}
+
 /// `NFTA_SET_ELEM_LIST_ELEMENTS`, in it elements, in each its key, in which is the value.
 fn keys_of(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    fn inner(number: u16) -> impl Fn(&[u8]) -> Vec<&[u8]> {
-        move |bytes| {
-            let of_kind = values(bytes).filter(move |(kind, _)| *kind == number);
-            of_kind.map(|(_, value)| value).collect()
-        }
-    }
-    let elements = inner(3)(list).into_iter().flat_map(inner(1));
+    let inner = |number| move |bytes| values_of(bytes, number);
+    let elements = inner(3)(list).flat_map(inner(1));
     let data = elements.flat_map(inner(1));
     data.flat_map(inner(1)).map(<[u8]>::to_vec)
 }

@@ -27,8 +27,9 @@ mod server;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod watch;
 
-pub use client::{Client, Direction, Failure};
+pub use client::{Client, Direction, Failure, UnderLoad};
 pub use seal::{Key, KeyError};
 pub use server::{Counters, Limits, Server};
 

@@ -43,6 +43,9 @@ pub struct Results {
     pub minutes: Option<Minutes>,
     /// Bytes sent, both directions together.
     pub bytes: u64,
+    /// Tests that were asked for and not done to their end, and why: a sentence each.
+    #[serde(default)]
+    pub missing: Vec<String>,
 }
 
 impl Results {
@@ -100,9 +103,9 @@ impl Way {
         };
         let size = match buffer.unit {
             Unit::Packets => format!("{:.0} packets", buffer.size),
-            Unit::Bytes => format!("{:.0} KB", buffer.size / 1e3),
+            Unit::Bytes => kilobytes(buffer.size),
             Unit::Time => format!("{:.0} ms", buffer.size * 1e3),
-            Unit::Unclear => format!("about {:.0} KB, in an unclear unit", buffer.size / 1e3),
+            Unit::Unclear => format!("about {}, in an unclear unit", kilobytes(buffer.size)),
         };
         format!("{size}, {}", buffer.policy.words())
     }
@@ -121,6 +124,23 @@ impl Way {
             || "not known: the buffer did not overflow".into(),
             Gain::words,
         )
+    }
+}
+
+/// Two figures at least.
+fn kilobytes(bytes: f64) -> String {
+    match bytes / 1e3 {
+        kilobytes if kilobytes < 9.95 => format!("{kilobytes:.1} KB"),
+        kilobytes => format!("{kilobytes:.0} KB"),
+    }
+}
+
+/// A rate in the unit that leaves it figures: 16 kbit/s, 4.80 Mbit/s.
+pub(crate) fn rate(bps: f64) -> String {
+    match bps {
+        bps if bps < 9_950.0 => format!("{:.1} kbit/s", bps / 1e3),
+        bps if bps < 999_500.0 => format!("{:.0} kbit/s", bps / 1e3),
+        bps => format!("{:.2} Mbit/s", bps / 1e6),
     }
 }
 
@@ -151,4 +171,24 @@ fn full_time(train: &[Arrival], to_client: bool) -> Option<(Instant, Instant)> {
 pub fn base_rtt_ms(echoes: &[Echo]) -> f64 {
     let trips = echoes.iter().map(|e| e.round_trip().as_secs_f64() * 1e3);
     trips.reduce(f64::min).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kilobytes, rate};
+
+    #[test]
+    fn slow_rates_and_small_buffers_keep_their_figures() {
+        let told = [2_400.0, 16e3, 64e3, 999_400.0, 999_600.0, 48e6].map(rate);
+        let expected = [
+            "2.4 kbit/s",
+            "16 kbit/s",
+            "64 kbit/s",
+            "999 kbit/s",
+            "1.00 Mbit/s",
+            "48.00 Mbit/s",
+        ];
+        assert_eq!(told, expected);
+        assert_eq!([420.0, 9_951.0].map(kilobytes), ["0.4 KB", "10 KB"]);
+    }
 }

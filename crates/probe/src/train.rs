@@ -188,6 +188,11 @@ impl Train {
         self.progress.delivered_bps()
     }
 
+    /// Packets that have arrived, as of the latest report.
+    pub fn received(&self) -> u32 {
+        self.progress.received()
+    }
+
     /// Bytes sent so far.
     pub fn sent_bytes(&self) -> u64 {
         self.sent_bytes

@@ -32,7 +32,7 @@ mod thin;
 pub use columns::{ColumnMeaning, TableMeaning, meanings};
 pub use fairness::jain;
 pub use html::escape;
-pub use number::fixed;
+pub use number::{fixed, mbps};
 pub use page::{agreement_page, document, page, responsive};
 pub use provenance::provenance;
 pub use reading::reading;

@@ -10,9 +10,17 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// bit/s as Mbit/s.
-pub(crate) fn mbps(bps: f64) -> String {
-    fixed(bps / 1e6, 2)
+/// bit/s as Mbit/s: two decimals, and of slow links as many as leave two figures.
+pub fn mbps(bps: f64) -> String {
+    let mbps = bps / 1e6;
+    let decimals = match mbps.abs() {
+        m if m < 5e-7 => 2,
+        m if m < 0.000_995 => 6,
+        m if m < 0.009_95 => 4,
+        m if m < 0.0995 => 3,
+        _ => 2,
+    };
+    fixed(mbps, decimals)
 }
 
 /// A share of one as a percentage.

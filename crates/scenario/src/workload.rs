@@ -267,7 +267,8 @@ pub enum WorkloadKind {
         /// The further ways.
         paths: Vec<ProxySpec>,
     },
-    /// Any command, run in the client's or the server's namespace until it exits.
+    /// Any command, run in the client's or the server's namespace until it exits; where `lab --allow-commands` says so, and
+    /// without root's rights.
     Command {
         /// Program and arguments; `{server}` and `{client}` become the hosts' addresses; that
         /// of the server is the one that its links lead to.

@@ -13,7 +13,7 @@ use clap::Args;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use tidegate_lab::{IpVersion, Options, Progress, Refused, run_scenario};
+use tidegate_lab::{Caller, Commands, IpVersion, Options, Progress, Refused, Rights, run_scenario};
 use tidegate_scenario::{LoadError, ResultSet, Scenario};
 use tidegate_terminal::Bar;
 
@@ -27,6 +27,10 @@ const EXAMPLES: &[Example] = &[
         "sudo tidegate lab scenarios/lte-download.toml --run tide --html lte.html",
         "one of its runs, with pictures",
     ),
+    (
+        "sudo tidegate lab scenarios/responsiveness-probe.toml --allow-commands",
+        "a scenario that brings commands, which run as you",
+    ),
 ];
 
 /// Arguments of `lab`.
@@ -39,6 +43,12 @@ pub struct LabArgs {
     /// Use IPv6
     #[arg(short = '6', long)]
     pub ipv6: bool,
+    /// Run the commands that the scenario brings: as the caller of sudo, doas or pkexec, without capabilities
+    #[arg(long)]
+    pub allow_commands: bool,
+    /// Run them as root, with every capability
+    #[arg(long, requires = "allow_commands")]
+    pub root: bool,
 }
 
 /// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
@@ -49,11 +59,12 @@ pub fn run(args: &LabArgs) -> Result<()> {
     variants
         .iter()
         .try_for_each(|variant| check(&variant.scenario, &asked.scenario))?;
+    let commands = commands(args, &variants)?;
     require_root("the laboratory")?;
     let stop = signals::stop_flag()?;
     let mut sets = Vec::new();
     for (number, variant) in variants.iter().enumerate() {
-        let set = measure(args, variant, &stop)?;
+        let set = measure(args, variant, &commands, &stop)?;
         print_table(asked, &set)?;
         let done = set.runs.len();
         sets.push(set);
@@ -71,17 +82,48 @@ pub fn run(args: &LabArgs) -> Result<()> {
     print_json(asked, sets, Made::OnKernel)
 }
 
+/// Whether the scenario's commands run, and as whom. They are whoever's who wrote the scenario: without
+/// `--allow-commands` all of them are shown, and none runs.
+fn commands(args: &LabArgs, variants: &[Variant]) -> Result<Commands> {
+    let scenarios = variants.iter().map(|variant| &variant.scenario);
+    let found: Vec<_> = scenarios.flat_map(tidegate_lab::commands_of).collect();
+    if !args.allow_commands {
+        let path = &args.scenario.scenario;
+        let refused = found.into_iter().map(|command| refusal(command, path));
+        return match LoadError::all(refused) {
+            Some(error) => Err(error.into()),
+            None => Ok(Commands::Refused),
+        };
+    }
+    let caller = || {
+        let caller = Caller::find(|name| std::env::var_os(name));
+        caller.map_err(|error| BadInput(format!("{error:#}; --root runs commands as root")))
+    };
+    Ok(Commands::Allowed(match args.root {
+        true => Rights::Root,
+        false => Rights::Caller(caller()?),
+    }))
+}
+
+/// With the line where the value stands.
+fn refusal(refused: Refused, path: &Path) -> LoadError {
+    LoadError::of_value(&refused.place, &refused.value, refused.message, path)
+}
+
 /// Refuses what the laboratory cannot do, with the line where it stands if it is one value.
 fn check(scenario: &Scenario, path: &Path) -> Result<()> {
     tidegate_lab::check(scenario).map_err(|error| match error.downcast::<Refused>() {
-        Ok(refused) => {
-            LoadError::of_value(&refused.place, &refused.value, refused.message, path).into()
-        }
+        Ok(refused) => refusal(refused, path).into(),
         Err(error) => BadInput(format!("{}: {error:#}", path.display())).into(),
     })
 }
 
-fn measure(args: &LabArgs, variant: &Variant, stop: &Arc<AtomicBool>) -> Result<ResultSet> {
+fn measure(
+    args: &LabArgs,
+    variant: &Variant,
+    commands: &Commands,
+    stop: &Arc<AtomicBool>,
+) -> Result<ResultSet> {
     let bar = bar();
     let options = Options {
         steer: Some(&LiveAgent),
@@ -93,6 +135,7 @@ fn measure(args: &LabArgs, variant: &Variant, stop: &Arc<AtomicBool>) -> Result<
         } else {
             IpVersion::V4
         },
+        commands: commands.clone(),
         ..Options::default()
     };
     let set = run_scenario(&variant.scenario, &variant.inputs, &options);

@@ -1,6 +1,7 @@
 //! `tidegate link`: any command behind an emulated link.
 
 mod args;
+mod obstacle;
 pub mod passed;
 
 use crate::exit::{BadInput, require_root};
@@ -13,7 +14,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
 use strum::VariantNames;
-use tidegate_lab::{Caller, Guest, Resolver, Uplinks, link_shell};
+use tidegate_lab::{Caller, Guest, Resolver, Uplinks, check_passage, link_shell};
 use tidegate_link::Config;
 use tidegate_rtnetlink::Link;
 use tidegate_scenario::{CellKind, Files, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
@@ -28,6 +29,10 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
         tidegate_terminal::warn(format_args!("tidegate link: {warning}"));
     }
     require_root("an emulated link")?;
+    let uplinks = uplinks(&args.via)?;
+    if args.check {
+        return check(&uplinks);
+    }
     let caller = match args.root {
         true => None,
         false => Caller::find(|name| std::env::var_os(name))
@@ -36,8 +41,9 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     let guest = Guest {
         command: &args.command,
         caller,
-        uplinks: uplinks(&args.via)?,
+        uplinks,
         resolver: Resolver::find(),
+        warn: |obstacle| say::err(format_args!("tidegate link: {}", obstacle::words(obstacle))),
     };
     if guest.resolver == Resolver::OutOfReach {
         say::err(NO_NAMES);
@@ -54,6 +60,19 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
         .or_else(|| status.signal().map(|s| 128 + s))
         .unwrap_or(1);
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Whether packets of a link would pass this machine; says what stands in their way.
+fn check(uplinks: &Uplinks) -> Result<ExitCode> {
+    let obstacles = check_passage(uplinks)?;
+    let mut out = tidegate_terminal::out();
+    for obstacle in &obstacles {
+        writeln!(out, "{}", obstacle::words(obstacle))?;
+    }
+    if obstacles.is_empty() {
+        writeln!(out, "packets of a link pass this machine")?;
+    }
+    Ok(ExitCode::from(u8::from(!obstacles.is_empty())))
 }
 
 fn create(path: &Path) -> Result<File> {

@@ -15,6 +15,7 @@ use crate::provenance::{Made, print_json, provenance};
 use crate::say;
 use crate::secret::warn_if_readable;
 use crate::signals;
+use crate::top::units;
 use anyhow::{Context, Result};
 pub use args::ProbeArgs;
 use args::{ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
@@ -58,9 +59,9 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
     server.run(&stop).context("serve")?;
     let counters = server.counters();
     say::err(format_args!(
-        "{} sessions, {:.1} MB sent, {} packets refused, {} that the system did not send",
+        "{} sessions, {} sent, {} packets refused, {} that the system did not send",
         counters.sessions,
-        counters.sent_bytes as f64 / 1e6,
+        units::bytes(counters.sent_bytes),
         counters.refused,
         counters.unsent
     ));
@@ -80,33 +81,38 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
             BadInput("--beside: expected a second and a third device at most".into()).into(),
         );
     }
-    let megabytes = args.max_data as f64 / 1e6;
     let cost = format!(
-        "This sends up to {megabytes:.0} MB over the link, both directions together (--max-data)."
+        "This sends up to {} over the link, both directions together (--max-data).",
+        units::bytes(args.max_data)
     );
     consent::ask(&cost, args.yes)?;
     let stop = signals::stop_flag()?;
     let mut client = Client::open(server, &key, Arc::clone(&stop))?;
     let open = |near| Client::open_from(near, server, &key, Arc::clone(&stop));
     let measured = measure::measure(&mut client, open, args)?;
-    if let Some(path) = &args.trace {
-        let trace = measured.trace.as_deref();
-        let trace = trace.context("the downlink carried too little for a trace")?;
-        std::fs::write(path, trace).with_context(|| format!("write {}", path.display()))?;
-    }
     let from = provenance(Made::OnKernel, []);
     if let Some(path) = &args.html {
         std::fs::write(path, page::page(&measured, &from))
             .with_context(|| format!("write {}", path.display()))?;
     }
     match args.json {
-        true => print_json(&measured.results, from),
-        false => Ok(write!(
+        true => print_json(&measured.results, from)?,
+        false => write!(
             tidegate_terminal::out(),
             "{}",
             show::text(&measured.results)
-        )?),
+        )?,
     }
+    // What is known has been told.
+    if let Some(failure) = measured.failure {
+        return Err(failure.into());
+    }
+    if let Some(path) = &args.trace {
+        let trace = measured.trace.as_deref();
+        let trace = trace.context("the downlink carried too little for a trace")?;
+        std::fs::write(path, trace).with_context(|| format!("write {}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// The key that stands in the file.

@@ -33,6 +33,7 @@ pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
     let labels: Vec<String> = cases.iter().flat_map(Case::labels).collect();
     let reasons = Reasons::load(&args.scenarios, &labels)?;
     cases::select(&mut cases, &args.only)?;
+    cases.iter().try_for_each(Case::check)?;
     require_root("the laboratory")?;
     let report = validate(args, &cases, &reasons)?;
     report.show(args, from(args, &cases))?;

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use tidegate_lab::Veth;
+use tidegate_netfilter::{Chain, Expression, Family, Hook, Policy, Table};
 use tidegate_netns::Namespace;
 use tidegate_testing::has_tun;
 
@@ -162,4 +164,66 @@ fn an_interface_that_is_not_there_is_refused() {
         text.contains("--via wan9: there is no such interface"),
         "{text}"
     );
+}
+
+/// A firewall as Docker leaves it: iptables' table with a policy, and a table beside it that accepts.
+fn firewall() -> anyhow::Result<[Table; 2]> {
+    let wall = Table::new(Family::V4, "filter")?;
+    let forward = Chain {
+        name: "FORWARD",
+        kind: "filter",
+        hook: Hook::Forward,
+        priority: 0,
+    };
+    wall.commit(&[wall.create(), wall.chain_with(&forward, Policy::Drop)])?;
+    let other = Table::new(Family::Inet, "mine")?;
+    other.commit(&[
+        other.create(),
+        other.chain(&Chain {
+            priority: 10,
+            ..forward
+        }),
+        other.rule(forward.name, &[Expression::accept()]),
+    ])?;
+    Ok([wall, other])
+}
+
+#[test]
+fn the_chain_that_drops_what_is_forwarded_is_told_with_the_rules_that_open_it() {
+    if !has_tun() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let check = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        let output = hosts
+            .client
+            .run(|| Ok(command.args(["link", "--check"]).output()?))
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), text)
+    };
+    let open = (Some(0), "packets of a link pass this machine\n".to_owned());
+    let add_route = || {
+        let mut ip = Command::new("ip");
+        let words = ["route", "replace", "default", "dev", Veth::INTERFACE];
+        assert!(ip.args(words).status()?.success());
+        Ok(())
+    };
+    hosts.client.run(add_route).unwrap();
+    assert_eq!(check(), open);
+    let walls = hosts.client.run(firewall).unwrap();
+    let told = "IPv4 packets of the command are dropped on this machine by chain FORWARD of table ip filter, whose policy is drop; \
+                to let links pass until the firewall is loaded anew:\n    \
+                iptables -I FORWARD -i tg+ -j ACCEPT\n    \
+                iptables -I FORWARD -o tg+ -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n";
+    assert_eq!(check(), (Some(1), told.to_owned()));
+    // A command is told the same before it starts.
+    let link = link(&hosts.client, &[], None, "true");
+    let output = link.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains(&format!("tidegate link: {told}")), "{said}");
+    drop(walls);
+    assert_eq!(check(), open);
 }

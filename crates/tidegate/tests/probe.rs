@@ -202,6 +202,11 @@ fn behind_several_links_at_once() {
         the_rate_is_followed_over_time_for_little_data,
         || whether_devices_share_a_queue_is_told("drop-tail", "shared"),
         || whether_devices_share_a_queue_is_told("fq-codel", "own"),
+        || under_load_over_a_slow_link_what_is_known_is_told("0.064", 1),
+        || under_load_over_a_slow_link_what_is_known_is_told("0.064", 2),
+        || under_load_over_a_slow_link_what_is_known_is_told("0.064", 3),
+        || under_load_over_a_slow_link_what_is_known_is_told("0.016", 1),
+        || under_load_over_a_slow_link_what_is_known_is_told("1", 1),
     ];
     std::thread::scope(|scope| {
         for test in tests {
@@ -275,6 +280,94 @@ fn under_load_by_tcp_round_trips_a_minute_are_few() {
         // The idle link allows 1500.
         let rpm = found["score"]["rpm"].as_f64().unwrap();
         assert!(rpm > 5.0 && rpm < 600.0, "{results}");
+    }
+}
+
+/// A queue of 100 packets, which take 18.75 s at 64 kbit/s and 75 s at 16, and 1.2 s at 1 Mbit/s.
+fn under_load_over_a_slow_link_what_is_known_is_told(mbps: &str, seed: u32) {
+    let beyond = Beyond::start();
+    let seed = seed.to_string();
+    let link = [
+        "--down", mbps, "--up", mbps, "--delay", "20", "--queue", "100", "--loss", "0.003",
+        "--seed", &seed,
+    ];
+    // At 16 kbit/s each way lasts some 38 s.
+    let data = match mbps {
+        "0.016" => "150kB",
+        "0.064" => "300kB",
+        _ => "2MB",
+    };
+    let results = beyond.measure(&link, &["responsiveness", "--max-data", data]);
+    let none: Vec<Value> = Vec::new();
+    assert_eq!(results["missing"].as_array().unwrap(), &none, "{results}");
+    let bps: f64 = mbps.parse::<f64>().unwrap() * 1e6;
+    for found in results["responsiveness"].as_array().unwrap() {
+        let goodput = found["goodput_bps"].as_f64().unwrap();
+        assert!(goodput > 0.3 * bps && goodput < 1.5 * bps, "{results}");
+        let known = |kind: &str| found["means"][kind].as_f64();
+        let all = ["connect_ms", "request_ms", "own_ms"].map(known);
+        let missing = found["missing"].as_array().unwrap();
+        // Round trips by some kind of probe are known, and without a score it is said why.
+        assert!(all.iter().any(Option::is_some), "{results}");
+        match found["score"]["rpm"].as_f64() {
+            None => assert!(!missing.is_empty(), "{results}"),
+            // The idle link allows more than 400; a queue of seconds a few dozen.
+            Some(rpm) => assert!(rpm > 0.5 && rpm < 100.0, "{results}"),
+        }
+    }
+}
+
+#[test]
+fn where_the_server_goes_away_what_was_measured_is_told() {
+    if !has_tun() {
+        return;
+    }
+    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+    let mut beyond = Beyond::start();
+    let mut command = Beyond::link(&["--down", "2", "--up", "2", "--delay", "10", "--queue", "20"]);
+    command.args([TIDEGATE, "probe", "run", &beyond.address()]);
+    command.args(["up", "down", "--yes", "--max-data", "2MB", "--key"]);
+    command.arg(beyond.server.key());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut link = beyond.hosts.client.run(|| Ok(command.spawn()?)).unwrap();
+    let mut said = BufReader::new(link.stderr.take().unwrap()).lines();
+    // The downlink has been measured.
+    said.by_ref()
+        .map(Result::unwrap)
+        .find(|line| line.starts_with("up: filling"))
+        .unwrap();
+    beyond.server.child.kill().unwrap();
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    let output = link.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{rest:?}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("rate, Mbit/s"), "{table}");
+    let missing = table.lines().find(|line| line.starts_with("missing: up: "));
+    assert!(
+        missing.is_some_and(|line| line.ends_with("has stopped answering")),
+        "{table}"
+    );
+    let error = rest.iter().find(|line| line.starts_with("tidegate: "));
+    assert!(
+        error.is_some_and(|line| line.contains("has stopped")),
+        "{rest:?}"
+    );
+}
+
+#[test]
+fn what_it_costs_is_told_in_its_unit() {
+    let serving = Serving::at("127.0.0.1", &[]);
+    for (data, told) in [
+        ("300kB", "300 kB"),
+        ("2500000", "2.5 MB"),
+        ("2GB", "2.0 GB"),
+    ] {
+        let refused = refusal(
+            &run("127.0.0.1:1", &serving.key(), &["--max-data", data]),
+            2,
+        );
+        let cost = format!("This sends up to {told} over the link");
+        assert!(refused.contains(&cost), "{refused}");
     }
 }
 

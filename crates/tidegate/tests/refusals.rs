@@ -380,3 +380,79 @@ fn a_closed_pipe_is_no_error() {
         Some("0")
     );
 }
+
+#[test]
+fn commands_of_a_scenario_without_leave() {
+    let folder = TempDir::new().unwrap();
+    let (file, ran) = (folder.path().join("sent.toml"), folder.path().join("ran"));
+    let text = format!(
+        r#"
+name = "sent"
+duration_s = 1
+down = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 10 }}
+up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 10 }}
+run = [{{ name = "linux" }}]
+
+[[workload]]
+name = "harmless\u001b[2J"
+does.command.run = ["touch", "{}", "\u001b]0;\u202e"]
+
+[[workload]]
+name = "second"
+does.command.side = "server"
+does.command.run = ["sh", "-c", "true"]
+"#,
+        ran.display()
+    );
+    fs::write(&file, text).unwrap();
+    let path = file.to_str().unwrap();
+    for more in [&[][..], &["--vary", "down.delay_ms=1,2"]] {
+        let output = tidegate(&[&["lab", path], more].concat()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let ran_as = ran.display();
+        let expected = format!(
+            "tidegate: {path}:10: workload \"harmless\\u{{1b}}[2J\" runs a command on this machine, at the client: \
+             [\"touch\", \"{ran_as}\", \"\\u{{1b}}]0;\\u{{202e}}\"]; --allow-commands allows it\n\
+             tidegate: {path}:15: workload \"second\" runs a command on this machine, at the server: \
+             [\"sh\", \"-c\", \"true\"]; --allow-commands allows it\n"
+        );
+        assert_eq!(said, expected);
+        assert!(output.stdout.is_empty() && !ran.exists());
+    }
+    // The simulator has none, with leave or without.
+    let output = tidegate(&["sim", path]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let output = tidegate(&["lab", path, "--root"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!ran.exists());
+}
+
+#[test]
+fn no_word_of_a_key_is_repeated() {
+    let folder = TempDir::new().unwrap();
+    let key = folder.path().join("key");
+    let path = key.to_str().unwrap();
+    for text in [
+        "root:$6$secretword$x:19000:0:99999:7:::\n",
+        "{\"secretword\": \"secretword\"}\n",
+        "\"secretword\"\n",
+        "tgm1-secretword\n",
+    ] {
+        fs::write(&key, text).unwrap();
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+        for words in [
+            &["probe", "run", "127.0.0.1", "--yes", "--key", path][..],
+            &["probe", "serve", "--key", path],
+            &["mpath", "send", "--token", path, path],
+            &["mpath", "recv", "--key", path],
+            &["mpath", "registry", "--secret", path],
+        ] {
+            let output = tidegate(words).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+            assert!(said.contains(path), "{words:?}: {said}");
+            assert!(!said.contains("secretword"), "{words:?}: {said}");
+        }
+    }
+}

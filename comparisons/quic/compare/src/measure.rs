@@ -102,7 +102,8 @@ impl Machine {
             let _ = fs::remove_file(self.path(file));
         }
         let output = Command::new(&self.tidegate)
-            .args(["lab", "--json"])
+            // The commands are our own; ends of tunnels make devices.
+            .args(["lab", "--json", "--allow-commands", "--root"])
             .arg(&scenario)
             .stderr(Stdio::piped())
             .output()

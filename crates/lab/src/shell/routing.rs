@@ -30,6 +30,11 @@ impl Version {
         }
     }
 
+    /// Whether tables of that family see its packets.
+    pub fn is_seen_by(self, family: Family) -> bool {
+        family == self.family() || family == Family::Inet
+    }
+
     /// Whether forwarding is on for all interfaces: the machine is a router.
     pub fn is_router(self) -> bool {
         self.is_on("all") || is_on(&format!("{}/all/forwarding", self.settings()))

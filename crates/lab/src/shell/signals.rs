@@ -1,5 +1,6 @@
 //! Waits for a child and hands it the signals that are meant for it.
 
+use crate::confine::FORWARDED;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -8,17 +9,6 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::process::{Child, ExitStatus};
-
-/// Signals that people and programs send to end a command or to talk to it.
-pub const FORWARDED: [Signal; 7] = [
-    Signal::SIGHUP,
-    Signal::SIGINT,
-    Signal::SIGQUIT,
-    Signal::SIGTERM,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
-    Signal::SIGCONT,
-];
 
 /// Holds signals back from the calling thread, and from those that it starts, while it lives.
 pub struct Signals {

@@ -1,10 +1,14 @@
-//! Any command, inside one of the namespaces.
+//! Any command, inside one of the namespaces, with the rights that [`Rights`] says and in a process namespace of its own.
 
 use super::{Applications, TaskContext};
-use crate::child::{die_with_parent, terminate};
+use crate::child::terminate;
+use crate::confine::{Place, Rights, confine};
+use crate::run::Commands;
 use crate::term::Term;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::SigSet;
 use std::fs::File;
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -34,7 +38,10 @@ pub fn add(
     let argv: Vec<String> = argv.iter().map(|a| substitute(a, context)).collect();
     let name = workload.name.clone();
     applications.add_task(workload, context, side, move |context, term| {
-        if let Some(failure) = run(&argv, context.output, term)? {
+        let Commands::Allowed(rights) = context.commands else {
+            bail!("commands are not allowed");
+        };
+        if let Some(failure) = run(&argv, rights, context.output, term)? {
             let mut warnings = context
                 .warnings
                 .lock()
@@ -52,9 +59,14 @@ fn substitute(argument: &str, context: &TaskContext) -> String {
         .replace("{client}", &context.client_address.to_string())
 }
 
-/// Runs the command until it exits, and ends it and its process group when the term is over. Returns
-/// how it failed, if it did.
-fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<String>> {
+/// Runs the command until it and all that it has started have exited, and ends them when the term is over. Returns how
+/// it failed, if it did. To be called on a thread that starts no others from now on ([`confine`]).
+fn run(
+    argv: &[String],
+    rights: &Rights,
+    output: &CommandOutput,
+    term: &Term,
+) -> Result<Option<String>> {
     const POLL_INTERVAL: Duration = Duration::from_millis(10);
     let (program, arguments) = argv.split_first().context("the command is empty")?;
     let [stdout, stderr] = [output.open()?, output.open()?];
@@ -63,21 +75,32 @@ fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<St
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(stdout)
-        .stderr(stderr)
-        .process_group(0);
-    die_with_parent(&mut command);
+        .stderr(stderr);
+    let report = confine(&mut command, Place::Background, None)?;
+    // SAFETY: the closure runs between fork and exec and makes a system call, without allocating.
+    unsafe { command.pre_exec(unblock_signals) };
+    // Last, as only root can do the others.
+    rights.take(&mut command);
     let mut child = command
         .spawn()
-        .with_context(|| format!("cannot run \"{program}\""))?;
+        .with_context(|| format!("cannot run {program:?}"))?;
+    drop(command);
+    let mut status = None;
     while term.sleep_until(term.clock.now() + POLL_INTERVAL) {
-        match child.try_wait()? {
-            None => {}
-            Some(status) if status.success() => return Ok(None),
-            Some(status) => return Ok(Some(format!("\"{}\" failed: {status}", argv.join(" ")))),
+        let ended = child.try_wait()?;
+        status = status.or_else(|| report.read()).or(ended);
+        if ended.is_some() {
+            break;
         }
     }
     terminate(&mut child)?;
-    Ok(None)
+    let failed = status.filter(|status| !status.success());
+    Ok(failed.map(|status| format!("{argv:?} failed: {status}")))
+}
+
+/// The first process of the namespace has blocked all of them before the command was its child.
+fn unblock_signals() -> io::Result<()> {
+    SigSet::empty().thread_set_mask().map_err(io::Error::from)
 }
 
 impl CommandOutput {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use tidegate_lab::{Options, run_scenario};
+use tidegate_lab::{Commands, Options, Rights, run_scenario};
 use tidegate_scenario::{FlowResult, ResultSet, RunResult, Scenario};
 use tidegate_testing::has_tun;
 
@@ -26,6 +26,11 @@ pub fn lte(rest: &str) -> String {
          down = {{ rate = {{ constant_mbps = 20 }}, delay_ms = 20, queue = {{ packets = 2000 }} }}
          up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 20, queue = {{ packets = 2000 }} }}"
     )
+}
+
+/// For commands of the tests' own, as whoever runs the tests.
+pub fn allowed() -> Commands {
+    Commands::Allowed(Rights::Caller(None))
 }
 
 /// Runs a scenario that has to succeed.

@@ -1,6 +1,6 @@
 //! Links behind links, and workloads that cross a part of them.
 
-use crate::common::{flow, laboratory, run};
+use crate::common::{allowed, flow, laboratory, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_lab::{IpVersion, Options, Steer, SteeredFlow, Steering};
@@ -174,6 +174,7 @@ fn a_law_stands_where_workloads_on_all_links_meet() {
         let counter = Counter::default();
         let options = Options {
             steer: Some(&counter),
+            commands: allowed(),
             ip,
             ..Options::default()
         };

@@ -1,6 +1,6 @@
 //! Whatever ends the process ends the laboratory.
 
-use crate::common::{laboratory, lte, run};
+use crate::common::{allowed, laboratory, lte, run};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -59,7 +59,11 @@ fn be_the_victim(file: &Path) {
          run = [{{ name = 'linux' }}]",
         file.display()
     ));
-    run(&text, &Options::default());
+    let options = Options {
+        commands: allowed(),
+        ..Options::default()
+    };
+    run(&text, &options);
 }
 
 /// Threads inside the namespace and descriptors that hold it.

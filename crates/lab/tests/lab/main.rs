@@ -1,5 +1,6 @@
 //! The laboratory on the real kernel: needs root, and says aloud when it is skipped.
 
+mod commands;
 mod common;
 mod flow_control;
 mod hops;

@@ -1,6 +1,6 @@
 //! Scenarios over kernel TCP, a few seconds each. Bounds are wide, as other processes may be at work.
 
-use crate::common::{assert_on_schedule, flow, laboratory, lte, points, run, try_run};
+use crate::common::{allowed, assert_on_schedule, flow, laboratory, lte, points, run, try_run};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tidegate_lab::{CommandOutput, IpVersion, Options, Steer, SteeredFlow, Steering};
@@ -216,6 +216,7 @@ fn commands_run_in_their_namespace_and_their_failure_is_a_warning() {
          run = [{ name = 'linux' }]",
     );
     let options = Options {
+        commands: allowed(),
         output: CommandOutput::File(log.clone()),
         ..Options::default()
     };
@@ -225,7 +226,7 @@ fn commands_run_in_their_namespace_and_their_failure_is_a_warning() {
     let output = std::fs::read_to_string(log).unwrap();
     assert_eq!(output, "server 198.18.0.2 client 198.18.0.1\n");
     let warnings = result.health.warnings.join("\n");
-    assert!(warnings.contains("workload \"bad\": \"sh -c exit 3\" failed: exit status: 3"));
+    assert!(warnings.contains(r#"workload "bad": ["sh", "-c", "exit 3"] failed: exit status: 3"#));
     assert!(!warnings.contains("long"), "{warnings}");
 }
 
@@ -272,6 +273,7 @@ fn a_stop_ends_the_run_at_once_and_keeps_those_before_it() {
     };
     let options = Options {
         stop: stop.clone(),
+        commands: allowed(),
         progress: &stop_in_second_run,
         ..Options::default()
     };

@@ -1,5 +1,6 @@
 //! What steering would gain on the link that was measured: a prediction, not a measurement.
 
+use crate::results::rate;
 use serde::{Deserialize, Serialize};
 
 /// One TCP over the link, by itself and with its window steered.
@@ -35,11 +36,11 @@ impl Gain {
             false => "little gained".into(),
         };
         format!(
-            "{verdict}, as the simulator predicts for one transfer over what was recorded: {:.0} ms and {:.2} Mbit/s, steered {:.0} ms and {:.2}",
+            "{verdict}, as the simulator predicts for one transfer over what was recorded: {:.0} ms and {}, steered {:.0} ms and {}",
             linux.rtt_ms,
-            linux.goodput_bps / 1e6,
+            rate(linux.goodput_bps),
             steered.rtt_ms,
-            steered.goodput_bps / 1e6
+            rate(steered.goodput_bps)
         )
     }
 }

@@ -32,6 +32,20 @@ pub enum Kind {
     Own,
 }
 
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Connect, Self::Request, Self::Own];
+
+    /// Several of them, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Connect => "handshakes beside the load",
+            Self::Request => "questions beside the load",
+            Self::Own => "questions on the load's connections",
+        }
+    }
+}
+
 /// A probe that was answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
@@ -56,15 +70,67 @@ pub struct Score {
     pub own_ms: f64,
 }
 
-impl Score {
-    /// Of those probes; none if there is none of a kind.
-    pub fn of(probes: &[Probe]) -> Option<Self> {
+/// Trimmed means of probes, in milliseconds; none of a kind of which none was answered.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Means {
+    /// Of handshakes beside the load.
+    pub connect_ms: Option<f64>,
+    /// Of questions there.
+    pub request_ms: Option<f64>,
+    /// Of questions on connections that carry load.
+    pub own_ms: Option<f64>,
+}
+
+impl Means {
+    /// Of those probes.
+    pub fn of(probes: &[Probe]) -> Self {
         let mean = |kind| {
             let these = probes.iter().filter(|p| p.kind == kind);
             trimmed_mean(these.map(|p| p.ms).collect())
         };
-        let [connect_ms, request_ms, own_ms] =
-            [mean(Kind::Connect)?, mean(Kind::Request)?, mean(Kind::Own)?];
+        Self {
+            connect_ms: mean(Kind::Connect),
+            request_ms: mean(Kind::Request),
+            own_ms: mean(Kind::Own),
+        }
+    }
+
+    /// These, and where there is none of a kind the other's.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            connect_ms: self.connect_ms.or(other.connect_ms),
+            request_ms: self.request_ms.or(other.request_ms),
+            own_ms: self.own_ms.or(other.own_ms),
+        }
+    }
+
+    /// Of that kind.
+    #[must_use]
+    pub fn of_kind(&self, kind: Kind) -> Option<f64> {
+        match kind {
+            Kind::Connect => self.connect_ms,
+            Kind::Request => self.request_ms,
+            Kind::Own => self.own_ms,
+        }
+    }
+}
+
+impl Score {
+    /// What it is made of.
+    #[must_use]
+    pub fn means(&self) -> Means {
+        Means {
+            connect_ms: Some(self.connect_ms),
+            request_ms: Some(self.request_ms),
+            own_ms: Some(self.own_ms),
+        }
+    }
+
+    /// Of those means; none if one is missing.
+    pub fn of(means: &Means) -> Option<Self> {
+        let (connect_ms, request_ms) = (means.connect_ms?, means.request_ms?);
+        let own_ms = means.own_ms?;
         // "TCP-Only Case": each half counts the same.
         let beside = 60_000.0 / f64::midpoint(connect_ms, request_ms);
         Some(Self {
@@ -101,14 +167,20 @@ impl Confidence {
 }
 
 /// What was found of one direction.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Responsiveness {
     /// Round trips; none if no probe of a kind was answered.
     pub score: Option<Score>,
+    /// What is known of each kind of probe.
+    #[serde(default)]
+    pub means: Means,
+    /// What is missing, and why: a sentence each.
+    #[serde(default)]
+    pub missing: Vec<String>,
     /// How well it is known.
     pub score_confidence: Confidence,
-    /// What the load carried, in bit/s.
-    pub goodput_bps: f64,
+    /// What the load carried, in bit/s; none if it was not under way for an interval.
+    pub goodput_bps: Option<f64>,
     /// How well it is known.
     pub goodput_confidence: Confidence,
     /// Connections that carried it.
@@ -127,19 +199,23 @@ impl Course {
         self.values.push(value);
     }
 
-    /// Mean of the last few; not a number of none.
-    pub fn moving_average(&self) -> f64 {
-        let last = self.last();
-        last.iter().sum::<f64>() / last.len() as f64
+    /// Mean of the last few; none of none.
+    pub fn moving_average(&self) -> Option<f64> {
+        self.average_of(AVERAGED)
+    }
+
+    /// Mean of the last so many; none of none.
+    pub fn average_of(&self, intervals: usize) -> Option<f64> {
+        let last = self.last(intervals);
+        (!last.is_empty()).then(|| last.iter().sum::<f64>() / last.len() as f64)
     }
 
     /// How well it is known: whether the last few differ by less than the tolerance of the last one.
     pub fn confidence(&self) -> Confidence {
-        let last = self.last();
-        if last.len() < AVERAGED {
+        let last = self.last(AVERAGED);
+        let Some(mean) = self.moving_average().filter(|_| last.len() >= AVERAGED) else {
             return Confidence::Low;
-        }
-        let mean = self.moving_average();
+        };
         let variance =
             last.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / last.len() as f64;
         match variance.sqrt() < TOLERANCE * last[AVERAGED - 1] {
@@ -148,8 +224,8 @@ impl Course {
         }
     }
 
-    fn last(&self) -> &[f64] {
-        &self.values[self.values.len().saturating_sub(AVERAGED)..]
+    fn last(&self, intervals: usize) -> &[f64] {
+        &self.values[self.values.len().saturating_sub(intervals)..]
     }
 }
 
@@ -169,9 +245,10 @@ mod tests {
             probe(Kind::Request, 70.0),
             probe(Kind::Own, 120.0),
         ];
-        let score = Score::of(&probes).unwrap();
+        let score = Score::of(&Means::of(&probes)).unwrap();
         assert_eq!(score.rpm, (1000.0 + 500.0) / 2.0);
-        assert_eq!(Score::of(&probes[..2]), None);
+        let known = Means::of(&probes[..2]);
+        assert_eq!((Score::of(&known), known.request_ms), (None, Some(70.0)));
     }
 
     #[test]

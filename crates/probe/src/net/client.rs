@@ -4,10 +4,9 @@ use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, read,
 use super::load::Load;
 use super::seal::{Key, Session, TAG, VERSION};
 use super::socket::{Received, Socket, Way, now, wall};
+use super::watch::Watch;
 use super::{AT_ONCE, SILENCE};
-use crate::analysis::responsiveness::{
-    AVERAGED, Confidence, Course, INTERVAL, MOST_CONNECTIONS, Responsiveness, STAGE, Score,
-};
+use crate::analysis::responsiveness::{INTERVAL, MOST_CONNECTIONS, Responsiveness};
 use crate::emulated::Clock;
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
 use std::io;
@@ -39,9 +38,6 @@ pub enum Failure {
     /// It bears no more sessions.
     #[error("{0} is busy: it measures with as many others as it may; try again later")]
     Full(SocketAddr),
-    /// A TCP connection broke or could not be opened.
-    #[error("{0}, TCP: {1}")]
-    Connection(SocketAddr, io::Error),
     /// The user did not want to wait.
     #[error("interrupted")]
     Interrupted,
@@ -59,9 +55,23 @@ pub enum Direction {
     Up,
 }
 
+/// What was found under TCP's load.
+#[derive(Debug)]
+pub struct UnderLoad {
+    /// It, as far as it is known.
+    pub found: Responsiveness,
+    /// Bytes that it cost.
+    pub bytes: u64,
+    /// Why the session is over, if it is.
+    pub failure: Option<Failure>,
+}
+
 /// How often a question is asked again, and how many times.
 const AGAIN: Duration = Duration::from_millis(500);
 const TIMES: u32 = 8;
+
+/// The time that a queue is given to empty, at most.
+const LONGEST_SETTLING: Duration = Duration::from_secs(120);
 
 /// A session with a server.
 #[derive(Debug)]
@@ -72,6 +82,8 @@ pub struct Client {
     /// Bytes that the server allows in this session.
     budget: u64,
     heard: Instant,
+    /// The longest round trip since the queue was last known to be empty: a question may be silent for as long.
+    longest: Duration,
     alive_at: Instant,
     stop: Arc<AtomicBool>,
     clock: Shown,
@@ -135,6 +147,7 @@ impl Client {
             server,
             budget,
             heard: now(),
+            longest: Duration::ZERO,
             alive_at: now(),
             stop,
             clock: Shown {
@@ -171,51 +184,63 @@ impl Client {
         Ok(work.echoes)
     }
 
-    /// Responsiveness by TCP after draft-ietf-ippm-responsiveness, for `bytes` at most; and bytes that it cost.
-    ///
-    /// # Errors
-    /// When a connection fails, the server vanishes, or the user does.
-    pub fn responsiveness(
-        &mut self,
-        direction: Direction,
-        bytes: u64,
-    ) -> Result<(Responsiveness, u64), Failure> {
+    /// Responsiveness by TCP after draft-ietf-ippm-responsiveness, for `bytes` at most: what is known of it, even where it
+    /// was not measured to its end.
+    pub fn responsiveness(&mut self, direction: Direction, bytes: u64) -> UnderLoad {
         let mut load = self.load(direction, bytes);
-        let (mut carried, mut goodput, mut scores) =
-            (Course::default(), Course::default(), Course::default());
-        let mut goodput_confidence = Confidence::Low;
-        let mut score = None;
-        for interval in 0..2 * STAGE {
-            if load.connections() < MOST_CONNECTIONS {
+        let mut watch = Watch::new(now());
+        let failure = self.watch(&mut load, &mut watch).err();
+        let missing = failure.iter().map(ToString::to_string);
+        let mut found = watch.found(&load);
+        found.missing.extend(missing);
+        UnderLoad {
+            found,
+            bytes: load.bytes(),
+            failure,
+        }
+    }
+
+    /// Until it is stable, the draft's time is over or the data are spent; and then until something is known of each kind of
+    /// probe, as long as that can be expected: behind a long queue an answer takes longer than the draft's intervals.
+    fn watch(&mut self, load: &mut Load, watch: &mut Watch) -> Result<(), Failure> {
+        while watch.wants_more(load) {
+            if load.connections() < MOST_CONNECTIONS && watch.is_early() && !load.is_spent() {
                 load.add();
             }
             let begun = now();
             // Often, or those of three seconds might all be lost, and with them the session.
             self.ping(INTERVAL / 5, INTERVAL)?;
-            load.failed()?;
-            carried.note(load.carried() as f64 * 8.0 / (now() - begun).as_secs_f64());
-            goodput.note(carried.moving_average());
-            let recent = load.probes_since(now() - INTERVAL * AVERAGED as u32);
-            score = Score::of(&recent).or(score);
-            if goodput_confidence == Confidence::High || interval >= STAGE {
-                scores.note(score.map_or(f64::NAN, |score| score.rpm));
-            } else {
-                goodput_confidence = goodput.confidence();
-            }
-            if scores.confidence() == Confidence::High || load.is_spent() {
-                break;
+            watch.note(load, now() - begun);
+            self.note_life(load);
+        }
+        Ok(())
+    }
+
+    /// Where the load comes through, the server lives, though questions beside it be lost.
+    fn note_life(&mut self, load: &Load) {
+        self.heard = self.heard.max(load.journal().heard());
+        self.longest = self.longest.max(load.journal().longest());
+    }
+
+    /// Asks for the time until what a load has left in the queue is gone: until a round trip is no longer than twice those of
+    /// the idle link; for three times the longest round trip at most, and for `least` at least.
+    ///
+    /// # Errors
+    /// As of [`Self::ping`].
+    pub fn settle(&mut self, idle: &[Echo], least: Duration) -> Result<(), Failure> {
+        let shortest = idle.iter().map(Echo::round_trip).min();
+        let enough = shortest.unwrap_or_default() * 2 + Duration::from_millis(20);
+        let begun = now();
+        let until = begun + (self.longest * 3).clamp(least, LONGEST_SETTLING);
+        loop {
+            let echoes = self.ping(least / 30, least / 3)?;
+            let empty = echoes.last().is_some_and(|e| e.round_trip() <= enough);
+            let lasted = now() - begun;
+            if now() >= until || empty && lasted >= least {
+                self.longest = Duration::ZERO;
+                return Ok(());
             }
         }
-        let found = Responsiveness {
-            score,
-            score_confidence: scores.confidence(),
-            goodput_bps: carried.moving_average(),
-            goodput_confidence,
-            connections: load.connections(),
-        };
-        let cost = load.bytes();
-        drop(load);
-        Ok((found, cost))
     }
 
     /// Loads one direction with so many TCP connections until told to stop, which is [`Failure::Interrupted`], or until
@@ -234,7 +259,7 @@ impl Client {
         while !load.is_spent() {
             // The session is not forgotten meanwhile.
             self.ping(INTERVAL / 5, INTERVAL / 5)?;
-            load.failed()?;
+            self.note_life(&load);
         }
         Ok(())
     }
@@ -362,10 +387,14 @@ impl Client {
 
     /// What arrived at the server.
     fn fetch(&mut self, flow: u8, work: &mut Work) -> Result<Vec<Arrival>, Failure> {
-        // What is still on its way has time to arrive.
-        let until = now() + QUIET;
-        while now() < until {
+        // What is still on its way has time to arrive: reports go on to tell.
+        let received = |work: &Work| work.train.as_ref().map(Train::received);
+        let (mut latest, mut count) = (now(), received(work));
+        while now() - latest <= QUIET {
             self.step(work)?;
+            if received(work) != count {
+                (latest, count) = (now(), received(work));
+            }
         }
         work.train = None;
         let mut all: Vec<Arrival> = Vec::new();
@@ -395,7 +424,8 @@ impl Client {
         work: &mut Work,
         done: impl Fn(&Work) -> bool,
     ) -> Result<(), Failure> {
-        for _ in 0..TIMES {
+        let begun = now();
+        while now() - begun < AGAIN * TIMES + self.longest * 2 {
             self.send_control(control)?;
             let until = now() + AGAIN;
             while now() < until {
@@ -425,7 +455,7 @@ impl Client {
             self.take(&received, work);
         }
         let at = now();
-        if at - self.heard > SILENCE * 2 && work.expects_answers() {
+        if at - self.heard > SILENCE * 2 + self.longest && work.expects_answers() {
             return Err(Failure::Vanished(self.server));
         }
         while let Some(data) = work
@@ -484,11 +514,17 @@ impl Client {
                 receiver.take(now(), clock, &data);
             }
             Control::Measure(Message::Report(report)) => {
+                let queued = Duration::from_micros(report.queued_us.into());
+                self.longest = self.longest.max(queued.min(LONGEST_SETTLING));
                 if let Some(train) = &mut work.train {
                     train.report(now(), &report);
                 }
             }
-            Control::Measure(Message::Pong(pong)) => work.echoes.push(Echo::of(&pong, clock)),
+            Control::Measure(Message::Pong(pong)) => {
+                let echo = Echo::of(&pong, clock);
+                self.longest = self.longest.max(echo.round_trip().min(LONGEST_SETTLING));
+                work.echoes.push(echo);
+            }
             _ => {}
         }
     }

@@ -9,6 +9,8 @@
 //! * *Up*: the client sends frames; the server answers each with one byte, by which the client knows what arrived.
 
 mod client;
+mod connect;
+mod journal;
 mod server;
 
 pub use client::Load;
@@ -16,10 +18,10 @@ pub use server::{Pass, Passes, accept};
 
 use super::seal::{Key, TAG, VERSION};
 use nix::libc;
-use nix::sys::socket::setsockopt;
+use nix::sys::socket::{setsockopt, sockopt};
 use nix::{setsockopt_impl, sockopt_impl};
 use std::io::{self, ErrorKind, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 /// Bytes of a frame.
@@ -100,6 +102,17 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     Ok(setsockopt(stream, NotSentLowWater, &NOT_SENT)?)
+}
+
+/// Ends a connection at once, without what waits to be sent: the last descriptor that closes resets it.
+fn abort(stream: &TcpStream) {
+    let at_once = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    // What is closed already is closed.
+    let _ = setsockopt(stream, sockopt::Linger, &at_once);
+    let _ = stream.shutdown(Shutdown::Both);
 }
 
 /// Writes it all, as long as it is wanted: whether it was.

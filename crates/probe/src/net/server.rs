@@ -5,12 +5,12 @@ mod campaign;
 mod greeting;
 mod guest;
 
+use super::AT_ONCE;
 use super::budget::{Budget, Total};
 use super::control::{Control, HELLO, OPEN, read};
 use super::load::{Pass, Passes, accept};
 use super::seal::{Key, Session, VERSION, session_of};
 use super::socket::{Received, Socket, Way, now};
-use super::{AT_ONCE, SILENCE};
 use greeting::{Door, Id, Opening, Question};
 use guest::Guest;
 use std::collections::HashMap;
@@ -226,10 +226,11 @@ impl Server {
             limits.max_bps,
             &self.total,
         ));
-        let pass = Pass::new(key, Arc::clone(&budget));
-        self.passes().insert(id, Arc::new(pass));
+        let pass = Arc::new(Pass::new(way.far.ip(), key, Arc::clone(&budget)));
+        self.passes().insert(id, Arc::clone(&pass));
         let session = Session::new(id, key, true);
-        self.guests.insert(id, Guest::new(way, session, budget));
+        self.guests
+            .insert(id, Guest::new(way, session, budget, pass));
         self.sessions += 1;
     }
 
@@ -243,7 +244,7 @@ impl Server {
         let Some((control, guest)) = said else {
             return self.refuse();
         };
-        guest.heard = now();
+        guest.hear(&control, received.clock);
         if control == Control::Close {
             let id = guest.session.id;
             self.guests.remove(&id);
@@ -260,7 +261,7 @@ impl Server {
     /// Silent clients are sent nothing.
     fn forget(&mut self) {
         let at = now();
-        self.guests.retain(|_, guest| at - guest.heard < SILENCE);
+        self.guests.retain(|_, guest| !guest.is_silent(at));
         let guests = &self.guests;
         self.passes().retain(|id, pass| {
             let known = guests.contains_key(id);

@@ -1,5 +1,6 @@
 //! Several devices at once (thesis §4.3, Figs. 4.11 to 4.13).
 
+use super::rate;
 use crate::analysis::queues::{Queues, jain, queues, shares_bps};
 use crate::{Arrival, Stage};
 use serde::{Deserialize, Serialize};
@@ -70,12 +71,11 @@ impl Shares {
     }
 
     fn words(&self) -> String {
-        let mbps = self.bps.iter().map(|bps| format!("{:.2}", bps / 1e6));
-        let mbps: Vec<String> = mbps.collect();
-        let (greedy, modest) = mbps.split_last().expect("two devices at least");
+        let rates: Vec<String> = self.bps.iter().map(|bps| rate(*bps)).collect();
+        let (greedy, modest) = rates.split_last().expect("two devices at least");
         let modest = modest.join(" and ");
         format!(
-            "of {} together 64 KB in flight get {modest} Mbit/s and a full queue {greedy} (Jain's index {:.2})",
+            "of {} together 64 KB in flight get {modest} and a full queue {greedy} (Jain's index {:.2})",
             self.bps.len(),
             self.jain
         )

@@ -1,5 +1,6 @@
 //! The rate over minutes (thesis §4.2.2, Fig. 4.6).
 
+use super::rate;
 use crate::Arrival;
 use crate::analysis::bursts::backlogged;
 use crate::analysis::quantile;
@@ -37,14 +38,17 @@ impl Minutes {
 
     /// In words.
     pub fn words(&self) -> String {
-        let [least, middle, most] = [0.0, 0.5, 1.0].map(|share| self.quantile_bps(share) / 1e6);
+        let [least, middle, most] = [0.0, 0.5, 1.0].map(|share| self.quantile_bps(share));
         let lasting = self.rates.last().map_or(0.0, |r| r.0);
         match self.rates.is_empty() {
             true => "rate over time: too little arrived to tell".into(),
             false => format!(
-                "rate over {lasting:.0} s, {} times: {least:.2} to {most:.2} Mbit/s, a factor of {:.1}, median {middle:.2}; {} times too little arrived",
+                "rate over {lasting:.0} s, {} times: {} to {}, a factor of {:.1}, median {}; {} times too little arrived",
                 self.rates.len(),
+                rate(least),
+                rate(most),
                 most / least,
+                rate(middle),
                 self.missed
             ),
         }

@@ -60,6 +60,11 @@ impl Progress {
         (seconds > 0.0).then(|| (last.bytes.saturating_sub(first.bytes)) as f64 * 8.0 / seconds)
     }
 
+    /// Packets that have arrived.
+    pub fn received(&self) -> u32 {
+        self.reports.back().map_or(0, |report| report.packets)
+    }
+
     /// One more than the highest sequence number that arrived.
     pub fn next_sequence(&self) -> u32 {
         self.reports.back().map_or(0, |report| report.next)

@@ -44,3 +44,12 @@ fn sizes() {
     }
     assert_eq!(size(2_340_000_000), "2.34 GB");
 }
+
+#[test]
+fn a_slow_rate_keeps_two_figures() {
+    let told = [0.0, 950.0, 2_400.0, 16e3, 64e3, 99_600.0, 480e3, 48e6].map(super::mbps);
+    let expected = [
+        "0.00", "0.000950", "0.0024", "0.016", "0.064", "0.10", "0.48", "48.00",
+    ];
+    assert_eq!(told, expected);
+}

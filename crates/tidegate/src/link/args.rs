@@ -21,6 +21,10 @@ const EXAMPLES: &[Example] = &[
         "sudo tidegate link --down 'steps = [[0, 20], [30, 2]]' --log passed.csv -- iperf3 -c server -R",
         "a rate that falls, and what passed",
     ),
+    (
+        "sudo tidegate link --check",
+        "does this machine's firewall let links pass?",
+    ),
 ];
 
 /// Arguments of `link`.
@@ -62,7 +66,10 @@ pub struct LinkArgs {
     /// Run the command as root, with every capability; otherwise it runs as the caller of sudo, doas or pkexec
     #[arg(long)]
     pub root: bool,
+    /// Say whether this machine lets packets of a link pass, or which chain of its firewall drops them, and run nothing
+    #[arg(long, conflicts_with = "command")]
+    pub check: bool,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(last = true, required_unless_present = "check", value_name = "CMD")]
     pub command: Vec<OsString>,
 }

@@ -37,8 +37,12 @@ pub fn load_or_create(file: Option<&Path>) -> Result<Identity> {
 fn read(path: &Path, text: &str) -> Result<Identity> {
     warn_if_readable(path);
     serde_json::from_str(text).map_err(|error| {
-        let path = path.display();
-        BadInput(format!("{path}: no key of tidegate mpath recv: {error}")).into()
+        // What stands there may be another's secret.
+        let (path, line, column) = (path.display(), error.line(), error.column());
+        BadInput(format!(
+            "{path}:{line}: no key of tidegate mpath recv, from column {column} on"
+        ))
+        .into()
     })
 }
 

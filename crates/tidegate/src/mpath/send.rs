@@ -6,6 +6,7 @@ use super::relays::{self, Ways};
 use super::token;
 use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
+use crate::top::units;
 use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
 use serde::Serialize;
@@ -192,10 +193,10 @@ impl Summary {
         }
         writeln!(
             out,
-            "{} in {:.1} s, {:.1} Mbit/s, {} packets sent again, {} proxies in use at the end",
+            "{} in {:.1} s, {}, {} packets sent again, {} proxies in use at the end",
             HumanBytes(self.bytes),
             self.seconds,
-            self.bits_per_second / 1e6,
+            units::rate(self.bits_per_second),
             self.packets_sent_again,
             self.proxies.len(),
         )?;

@@ -8,6 +8,7 @@ use super::args::{ProbeRunArgs, ProbeTest};
 use super::predict::{Known, predict};
 use crate::say;
 use anyhow::Result;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::time::Duration;
 use tidegate_probe::analysis::bursts::backlogged;
@@ -15,7 +16,7 @@ use tidegate_probe::analysis::opportunities::mahimahi;
 use tidegate_probe::analysis::responsiveness::Responsiveness;
 use tidegate_probe::examine::{Overflows, overflows_by};
 use tidegate_probe::net::{Client, Direction, Failure};
-use tidegate_probe::results::{Results, Way, base_rtt_ms};
+use tidegate_probe::results::{Results, Trains, Way, base_rtt_ms};
 use tidegate_probe::{Arrival, Echo};
 use tidegate_scenario::Direction as Towards;
 
@@ -24,6 +25,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_secs(3);
 
 /// What was found, and what pictures are made of.
+#[derive(Default)]
 pub struct Measured {
     /// In numbers.
     pub results: Results,
@@ -33,107 +35,221 @@ pub struct Measured {
     pub echoes: Vec<Echo>,
     /// What the downlink carried, in Mahimahi's format.
     pub trace: Option<String>,
+    /// Why the measurement ended before its end, if it did.
+    pub failure: Option<Failure>,
+    /// Answers over the idle link.
+    pub idle: Vec<Echo>,
+    /// Of the test of both ways.
+    pub trains: Option<Trains>,
 }
 
-/// Does them; `open` opens another device's session, from that address: an idle one is soon forgotten.
+/// Does the tests that are wanted; `open` opens another device's session, from that address: an idle one is soon forgotten.
+/// If one of them fails, what is known until then is what was found, and says what is missing.
+///
+/// # Errors
+/// When nothing is known at all.
 pub fn measure(
     client: &mut Client,
     open: impl Fn(IpAddr) -> Result<Client, Failure>,
     args: &ProbeRunArgs,
 ) -> Result<Measured> {
-    let wants = |test| args.tests.is_empty() || args.tests.contains(&test);
-    let wanted: Vec<(&str, Direction)> = [
-        ("down", ProbeTest::Down, Direction::Down),
-        ("up", ProbeTest::Up, Direction::Up),
-    ]
-    .into_iter()
-    .filter(|(_, test, _)| wants(*test))
-    .map(|(name, _, direction)| (name, direction))
-    .collect();
-    let both = wants(ProbeTest::Both);
-    let responsiveness = wants(ProbeTest::Responsiveness);
-    let devices = wants(ProbeTest::Devices) && !args.beside.is_empty();
-    // It takes minutes: only where it is asked for.
-    let rate = args.tests.contains(&ProbeTest::Rate);
-    if devices {
+    let wanted = Wanted::of(args, client.budget());
+    if wanted.tests.contains(&ProbeTest::Devices) {
         // What is wrong with them is better known now than after the other tests.
         args.beside
             .iter()
             .try_for_each(|&near| open(near).map(drop))?;
     }
-    let further = [both, responsiveness, devices, rate]
-        .map(u64::from)
-        .iter()
-        .sum::<u64>();
-    let each = args.max_data / (wanted.len() as u64 + further);
-    let downloads = u64::from(wants(ProbeTest::Down)) + further;
-    // What the server sends is bounded by its budget as well.
-    let each_down = each.min(client.budget() / downloads.max(1));
-    let mut measured = Measured {
-        results: Results {
-            server: args.host.clone(),
-            ..Results::default()
-        },
-        ways: Vec::new(),
-        echoes: Vec::new(),
-        trace: None,
-    };
     say::err(format_args!("idle link, {} s", IDLE.as_secs()));
     let idle = client.ping(EVERY, IDLE)?;
-    measured.results.base_rtt_ms = base_rtt_ms(&idle);
-    measured.echoes.extend(&idle);
-    for (name, direction) in wanted {
-        let each = match direction {
-            Direction::Down => each_down,
-            Direction::Up => each,
-        };
-        let (found, busy) = fill(client, name, direction, each)?;
-        let way = Way::of(&found, &idle, &busy, direction == Direction::Down);
-        match direction {
-            Direction::Down => {
-                measured.results.down = Some(way);
-                measured.trace = recorded(&found);
-            }
-            Direction::Up => measured.results.up = Some(way),
-        }
-        measured.results.bytes += found.bytes;
-        measured.echoes.extend(&busy);
-        measured.ways.push((name, found));
-    }
-    let beside = match both {
-        true => Some(both::both(client, &measured.results, each, each_down)?),
-        false => None,
+    let mut measured = Measured {
+        echoes: idle.clone(),
+        idle,
+        ..Measured::default()
     };
-    if let Some((trains, bytes)) = &beside {
-        measured.results.bytes += bytes;
-        measured.echoes.extend(&trains.echoes);
+    measured.results.server.clone_from(&args.host);
+    measured.results.base_rtt_ms = base_rtt_ms(&measured.idle);
+    let mut left = wanted.tests.iter();
+    for &test in left.by_ref() {
+        if let Err(failure) = measured.perform(test, client, &open, args, &wanted) {
+            measured.note_failure(test, failure);
+            break;
+        }
     }
-    if responsiveness {
-        let (found, bytes) = under_load(client, each / 2, each_down / 2)?;
-        measured.results.responsiveness = Some(found);
-        measured.results.bytes += bytes;
+    for test in left {
+        let name = name(*test);
+        let missing = &mut measured.results.missing;
+        missing.push(format!("{name}: not measured, as the session was over"));
     }
-    if devices {
-        let others = args.beside.iter().map(|&near| open(near));
-        let mut others: Vec<Client> = others.collect::<Result<_, _>>()?;
-        let mut all: Vec<&mut Client> = std::iter::once(&mut *client).chain(&mut others).collect();
-        let (found, bytes) = devices::devices(&mut all, &measured.results, each_down)?;
-        measured.results.devices = Some(found);
-        measured.results.bytes += bytes;
+    if measured.failure.is_none() {
+        match client.ping(EVERY, IDLE) {
+            Ok(echoes) => measured.echoes.extend(echoes),
+            Err(failure) => measured.failure = Some(failure),
+        }
     }
-    if rate {
-        let lasting = Duration::from_secs_f64(args.minutes * 60.0);
-        let (found, bytes) = minutes::minutes(client, &measured.results, lasting, each_down)?;
-        measured.results.minutes = Some(found);
-        measured.results.bytes += bytes;
-    }
-    measured.echoes.extend(client.ping(EVERY, IDLE)?);
-    let trains = beside.map(|(trains, _)| trains);
+    let trains = measured.trains.take();
     measured
         .results
-        .conclude(&measured.echoes, &idle, trains.as_ref());
+        .conclude(&measured.echoes, &measured.idle, trains.as_ref());
     predict_gains(&mut measured);
     Ok(measured)
+}
+
+/// The tests, and what each may cost.
+struct Wanted {
+    tests: Vec<ProbeTest>,
+    /// Bytes of each.
+    each: u64,
+    /// The same of what the server sends, which is bounded by its budget as well.
+    each_down: u64,
+}
+
+impl Wanted {
+    fn of(args: &ProbeRunArgs, budget: u64) -> Self {
+        use ProbeTest::{Both, Devices, Down, Rate, Responsiveness, Up};
+        let is_wanted = |test: &ProbeTest| match test {
+            // It takes minutes: only where it is asked for.
+            Rate => args.tests.contains(&Rate),
+            Devices if args.beside.is_empty() => false,
+            test => args.tests.is_empty() || args.tests.contains(test),
+        };
+        let mut tests = vec![Down, Up, Both, Responsiveness, Devices, Rate];
+        tests.retain(is_wanted);
+        let each = args.max_data / (tests.len() as u64).max(1);
+        let downloads = tests.iter().filter(|test| **test != Up).count() as u64;
+        Self {
+            each_down: each.min(budget / downloads.max(1)),
+            each,
+            tests,
+        }
+    }
+}
+
+/// As the command line has it.
+fn name(test: ProbeTest) -> &'static str {
+    match test {
+        ProbeTest::Down => "down",
+        ProbeTest::Up => "up",
+        ProbeTest::Both => "both",
+        ProbeTest::Devices => "devices",
+        ProbeTest::Responsiveness => "responsiveness",
+        ProbeTest::Rate => "rate",
+    }
+}
+
+impl Measured {
+    fn note_failure(&mut self, test: ProbeTest, failure: Failure) {
+        let missing = &mut self.results.missing;
+        missing.push(format!(
+            "{}: not measured to its end: {failure}",
+            name(test)
+        ));
+        self.failure = Some(failure);
+    }
+
+    /// Does one test. What it has found before it failed is kept, where it stands for itself.
+    fn perform(
+        &mut self,
+        test: ProbeTest,
+        client: &mut Client,
+        open: impl Fn(IpAddr) -> Result<Client, Failure>,
+        args: &ProbeRunArgs,
+        wanted: &Wanted,
+    ) -> Result<(), Failure> {
+        let (each, each_down) = (wanted.each, wanted.each_down);
+        match test {
+            ProbeTest::Down => self.way(client, Direction::Down, each_down),
+            ProbeTest::Up => self.way(client, Direction::Up, each),
+            ProbeTest::Both => {
+                let (trains, bytes) = both::both(client, &self.results, each, each_down)?;
+                self.results.bytes += bytes;
+                self.echoes.extend(&trains.echoes);
+                self.trains = Some(trains);
+                Ok(())
+            }
+            ProbeTest::Responsiveness => self.under_load(client, each / 2, each_down / 2),
+            ProbeTest::Devices => {
+                let others = args.beside.iter().map(|&near| open(near));
+                let mut others: Vec<Client> = others.collect::<Result<_, _>>()?;
+                let mut all: Vec<&mut Client> =
+                    std::iter::once(client).chain(&mut others).collect();
+                let (found, bytes) = devices::devices(&mut all, &self.results, each_down)?;
+                self.results.devices = Some(found);
+                self.results.bytes += bytes;
+                Ok(())
+            }
+            ProbeTest::Rate => {
+                let lasting = Duration::from_secs_f64(args.minutes * 60.0);
+                let (found, bytes, failure) =
+                    minutes::minutes(client, &self.results, lasting, each_down);
+                self.results.minutes = Some(found);
+                self.results.bytes += bytes;
+                failure.map_or(Ok(()), Err)
+            }
+        }
+    }
+
+    fn way(
+        &mut self,
+        client: &mut Client,
+        direction: Direction,
+        bytes: u64,
+    ) -> Result<(), Failure> {
+        let (found, busy, failure) = fill(client, direction, bytes);
+        let to_client = direction == Direction::Down;
+        let way = Way::of(&found, &self.idle, &busy, to_client);
+        if to_client {
+            self.trace = recorded(&found);
+        }
+        // Of a train that did not end, nothing can be told.
+        let is_known = found.trains.iter().any(|train| !train.is_empty());
+        let place = match direction {
+            Direction::Down => &mut self.results.down,
+            Direction::Up => &mut self.results.up,
+        };
+        *place = is_known.then_some(way);
+        self.results.bytes += found.bytes;
+        self.echoes.extend(&busy);
+        self.ways.push((way_name(direction), found));
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Responsiveness to the client and from it.
+    fn under_load(
+        &mut self,
+        client: &mut Client,
+        bytes: u64,
+        down_bytes: u64,
+    ) -> Result<(), Failure> {
+        let mut both = <[Responsiveness; 2]>::default();
+        let directions = [(Direction::Down, down_bytes), (Direction::Up, bytes)];
+        let mut failure = None;
+        for (found, (direction, bytes)) in both.iter_mut().zip(directions) {
+            if failure.is_some() {
+                found.missing.push("not measured".into());
+                continue;
+            }
+            say::err(format_args!(
+                "responsiveness: TCP connections {}",
+                way_name(direction)
+            ));
+            let under = client.responsiveness(direction, bytes);
+            *found = under.found;
+            self.results.bytes += under.bytes;
+            // What stands in the queue still is not to count as the next test's.
+            let settle = || client.settle(&self.idle, IDLE).err();
+            failure = under.failure.or_else(settle);
+        }
+        self.results.responsiveness = Some(both);
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn way_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "down",
+        Direction::Up => "up",
+    }
 }
 
 /// For each way that was filled.
@@ -161,47 +277,44 @@ pub fn predict_gains(measured: &mut Measured) {
     }
 }
 
-/// Responsiveness to the client and from it, and bytes sent.
-fn under_load(
-    client: &mut Client,
-    bytes: u64,
-    down_bytes: u64,
-) -> Result<([Responsiveness; 2], u64), Failure> {
-    say::err(format_args!("responsiveness: TCP connections down"));
-    let (down, down_cost) = client.responsiveness(Direction::Down, down_bytes)?;
-    // What stands in the queue still is not to count as the upload's.
-    client.ping(EVERY, IDLE)?;
-    say::err(format_args!("responsiveness: TCP connections up"));
-    let (up, up_cost) = client.responsiveness(Direction::Up, bytes)?;
-    client.ping(EVERY, IDLE)?;
-    Ok(([down, up], down_cost + up_cost))
-}
-
-/// Trains of every size one way, and the answers that came meanwhile.
+/// Trains of every size one way, and the answers that came meanwhile. Of a train that fails, and of those behind it,
+/// nothing is known.
 fn fill(
     client: &mut Client,
-    name: &str,
     direction: Direction,
     bytes: u64,
-) -> Result<(Overflows, Vec<Echo>), Failure> {
-    let mut busy = Vec::new();
-    let found = overflows_by(bytes, |train| {
+) -> (Overflows, Vec<Echo>, Option<Failure>) {
+    let (mut busy, mut failure) = (Vec::new(), None);
+    let trains = overflows_by(bytes, |train| {
+        if failure.is_some() {
+            return Ok::<_, Infallible>((Vec::new(), 0));
+        }
         say::err(format_args!(
-            "{name}: filling the queue with packets of {} bytes",
+            "{}: filling the queue with packets of {} bytes",
+            way_name(direction),
             train.bytes
         ));
         // Flows of the two directions are numbered apart.
         let flow = train.flow + 8 * direction as u8;
-        let (arrivals, echoes) = client.train(
-            direction,
-            tidegate_probe::TrainConfig { flow, ..train },
-            Some(EVERY),
-        )?;
-        busy.extend(echoes);
-        let sent = sent_bytes(&arrivals);
-        Ok::<_, Failure>((arrivals, sent))
-    })?;
-    Ok((found, busy))
+        let train = tidegate_probe::TrainConfig { flow, ..train };
+        match client.train(direction, train, Some(EVERY)) {
+            Ok((arrivals, echoes)) => {
+                busy.extend(echoes);
+                let sent = sent_bytes(&arrivals);
+                Ok((arrivals, sent))
+            }
+            Err(failed) => {
+                failure = Some(failed);
+                Ok((Vec::new(), 0))
+            }
+        }
+    });
+    let Ok(mut found) = trains;
+    if failure.is_some() {
+        // Both compare trains of all sizes.
+        (found.buffer, found.period) = (None, None);
+    }
+    (found, busy, failure)
 }
 
 /// What a train sent until its last packet that arrived.

@@ -2,7 +2,7 @@
 
 use super::measure::Measured;
 use super::pictures::{Picture, of_way, one_way_delays, over_minutes};
-use super::show::{further, measured};
+use super::show::{further, measured, missing};
 use super::tables::{Grid, grids};
 use super::verdict::Verdict;
 use std::fmt::Write;
@@ -61,7 +61,7 @@ pub fn page(measured: &Measured, from: &Provenance) -> String {
     body.push_str("<h2>During the whole measurement</h2>\n");
     body.push_str(&picture(&one_way_delays(measured)));
     body.extend(results.minutes.iter().map(|m| picture(&over_minutes(m))));
-    for sentence in further(results) {
+    for sentence in missing(results).into_iter().chain(further(results)) {
         let _ = writeln!(body, "<p class=\"description\">{}.</p>", escape(&sentence));
     }
     body.push_str(&glossary());

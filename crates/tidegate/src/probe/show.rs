@@ -1,6 +1,7 @@
 //! What was found, for a terminal.
 
 use super::tables::{Grid, grids, ways};
+use crate::top::units;
 use tidegate_probe::results::{Devices, Minutes, Results};
 use tidegate_terminal::{Style, Table};
 
@@ -28,6 +29,7 @@ fn table(grid: &Grid) -> String {
 /// What does not fit into columns.
 fn sentences(results: &Results) -> Vec<String> {
     let mut said = vec![measured(results)];
+    said.extend(missing(results));
     said.extend(further(results));
     for (name, way) in ways(results) {
         said.push(format!("steering, {name}: {}", way.gain_words()));
@@ -38,11 +40,27 @@ fn sentences(results: &Results) -> Vec<String> {
 /// With whom, and for how much data.
 pub fn measured(results: &Results) -> String {
     format!(
-        "{}: least round trip {:.1} ms, {:.1} MB sent",
+        "{}: least round trip {:.1} ms, {} sent",
         results.server,
         results.base_rtt_ms,
-        results.bytes as f64 / 1e6
+        units::bytes(results.bytes)
     )
+}
+
+/// What was asked for and is not known, and why.
+pub fn missing(results: &Results) -> Vec<String> {
+    let under_load = ["down", "up"]
+        .into_iter()
+        .zip(results.responsiveness.iter().flatten());
+    let of_ways = under_load.flat_map(|(way, found)| {
+        let missing = found.missing.iter();
+        missing.map(move |what| format!("missing: responsiveness {way}: {what}"))
+    });
+    let tests = results
+        .missing
+        .iter()
+        .map(|what| format!("missing: {what}"));
+    of_ways.chain(tests).collect()
 }
 
 /// How the clocks stand, what devices share, how the rate changed.

@@ -1,7 +1,8 @@
 //! The numbers that were found, in rows: the same for a terminal and for a page.
 
-use tidegate_probe::analysis::responsiveness::Responsiveness;
+use tidegate_probe::analysis::responsiveness::{Kind, Responsiveness, Score};
 use tidegate_probe::results::{BothWays, Results, Way};
+use tidegate_report::mbps;
 
 /// A table.
 pub struct Grid {
@@ -38,12 +39,8 @@ type Row = (&'static str, fn(&Way) -> String);
 const ROWS: &[Row] = &[
     ("rate, Mbit/s", |way| {
         way.rate.map_or("–".into(), |r| {
-            format!(
-                "{:.2} ({:.2} to {:.2})",
-                r.median_bps / 1e6,
-                r.least_bps / 1e6,
-                r.most_bps / 1e6
-            )
+            let [median, least, most] = [r.median_bps, r.least_bps, r.most_bps].map(mbps);
+            format!("{median} ({least} to {most})")
         })
     }),
     ("bursts", Way::bursts_words),
@@ -81,11 +78,7 @@ fn each_way(results: &Results) -> Option<Grid> {
 fn beside(both: &BothWays) -> Grid {
     let mut rows = vec![(
         "download, Mbit/s".to_owned(),
-        vec![
-            format!("{:.2}", both.alone_bps / 1e6),
-            format!("{:.2}", both.beside_bps / 1e6),
-            String::new(),
-        ],
+        vec![mbps(both.alone_bps), mbps(both.beside_bps), String::new()],
     )];
     let ms = |what: &str, idle: f64, busy: f64, said: String| {
         (
@@ -119,23 +112,21 @@ fn under_load(found: &[Responsiveness; 2]) -> Grid {
         }),
         ("confidence", |r| r.score_confidence.words().into()),
         ("throughput, Mbit/s", |r| {
-            format!("{:.2}", r.goodput_bps / 1e6)
+            r.goodput_bps.map_or("–".into(), mbps)
         }),
         ("confidence", |r| r.goodput_confidence.words().into()),
         ("TCP connections", |r| r.connections.to_string()),
     ];
     let row = |(what, read): (&str, Read)| (what.to_owned(), found.iter().map(read).collect());
     let mut rows: Vec<_> = rows.into_iter().map(row).collect();
-    for (what, part) in [
-        ("handshake beside it, ms", 0),
-        ("question beside it, ms", 1),
-        ("question on it, ms", 2),
+    for (what, kind) in [
+        ("handshake beside it, ms", Kind::Connect),
+        ("question beside it, ms", Kind::Request),
+        ("question on it, ms", Kind::Own),
     ] {
         let cell = |r: &Responsiveness| {
-            let parts = r
-                .score
-                .map(|s| [s.connect_ms, s.request_ms, s.own_ms][part]);
-            parts.map_or("–".into(), ms)
+            let known = r.score.as_ref().map(Score::means).unwrap_or(r.means);
+            known.of_kind(kind).map_or("–".into(), ms)
         };
         rows.push((what.to_owned(), found.iter().map(cell).collect()));
     }

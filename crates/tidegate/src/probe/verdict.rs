@@ -3,6 +3,7 @@
 use tidegate_probe::analysis::gain::Gain;
 use tidegate_probe::analysis::latency::Grade;
 use tidegate_probe::results::Results;
+use tidegate_report::mbps;
 
 /// A headline, and what is to be said below it.
 pub struct Verdict {
@@ -100,7 +101,11 @@ fn loads(results: &Results) -> Vec<Load> {
 }
 
 fn under_tcp(results: &Results) -> Option<String> {
-    let scores = results.responsiveness.as_ref()?.map(|way| way.score);
+    let scores = results
+        .responsiveness
+        .as_ref()?
+        .each_ref()
+        .map(|way| way.score);
     let each = ["down", "up"]
         .into_iter()
         .zip(scores)
@@ -139,12 +144,20 @@ fn gains(results: &Results) -> Vec<String> {
 fn predicted(gain: &Gain) -> String {
     let Gain { linux, steered } = gain;
     format!(
-        "{} a round trip instead of {}, at {:.1} instead of {:.1}\u{a0}Mbit/s, as the simulator predicts for one transfer",
+        "{} a round trip instead of {}, at {} instead of {}\u{a0}Mbit/s, as the simulator predicts for one transfer",
         time(steered.rtt_ms),
         time(linux.rtt_ms),
-        steered.goodput_bps / 1e6,
-        linux.goodput_bps / 1e6
+        megabits(steered.goodput_bps),
+        megabits(linux.goodput_bps)
     )
+}
+
+/// A second, as people say it.
+fn megabits(bps: f64) -> String {
+    match bps {
+        bps if bps >= 0.95e6 => format!("{:.1}", bps / 1e6),
+        bps => mbps(bps),
+    }
 }
 
 /// As people say it.

@@ -145,10 +145,12 @@ pub fn ms(ms: f64) -> String {
     }
 }
 
-/// A rate in Mbit/s.
+/// A rate in Mbit/s, or in kbit/s where that would leave no figure.
 pub fn rate(bps: f64) -> String {
     let mbps = bps / 1e6;
-    if mbps < 9.95 {
+    if mbps < 0.95 {
+        format!("{:.0} kbit/s", bps / 1e3)
+    } else if mbps < 9.95 {
         format!("{mbps:.1} Mbit/s")
     } else {
         format!("{mbps:.0} Mbit/s")
@@ -167,7 +169,9 @@ pub fn percent(part: f64) -> String {
 pub fn data(bytes: u64) -> String {
     match bytes as f64 {
         bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
-        bytes => format!("{:.0} MB", bytes / 1e6),
+        bytes if bytes >= 9.5e6 => format!("{:.0} MB", bytes / 1e6),
+        bytes if bytes >= 999.5e3 => format!("{:.1} MB", bytes / 1e6),
+        bytes => format!("{:.0} kB", bytes / 1e3),
     }
 }
 

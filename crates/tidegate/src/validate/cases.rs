@@ -59,6 +59,16 @@ impl Case {
         Ok(Self { path, scenario })
     }
 
+    /// Refuses what only one of the two can run: a command, which the simulator has not, runs in neither.
+    ///
+    /// # Errors
+    /// What that is.
+    pub fn check(&self) -> Result<(), BadInput> {
+        let named = |error: String| BadInput(format!("{}: {error}", self.path.display()));
+        tidegate_sim::check(&self.scenario).map_err(|error| named(error.to_string()))?;
+        tidegate_lab::check(&self.scenario).map_err(|error| named(format!("{error:#}")))
+    }
+
     /// The n-th repetition, from 0. Each has a seed of its own, the first the file's, and begins
     /// [`SHIFT_S`] later than the one before: on a link without chance, another history.
     ///

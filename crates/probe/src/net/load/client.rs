@@ -1,11 +1,13 @@
 //! The client's side: connections that load one direction, and probes on them and beside them.
 
 use super::super::budget::take;
-use super::super::client::{Direction, Failure};
+use super::super::client::Direction;
 use super::super::seal::Key;
 use super::super::socket::now;
-use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_transient, prepare, write_while};
-use crate::analysis::responsiveness::{Kind, Probe};
+use super::connect::connect_while;
+use super::journal::Journal;
+use super::{FRAME, PASS_BYTES, Purpose, Wanted, abort, is_transient, prepare, write_while};
+use crate::analysis::responsiveness::Kind;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -20,8 +22,8 @@ use tidegate_time::Instant;
 const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBERS: usize = 4;
 
-/// A connection that takes longer to open is not opened.
-const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// A connection that broke is opened anew after so long.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// A load under way; it ends when this is dropped.
 #[derive(Debug)]
@@ -43,9 +45,10 @@ struct Shared {
     bytes: u64,
     left: AtomicU64,
     carried: AtomicU64,
-    probes: Mutex<Vec<Probe>>,
+    /// Bytes of an upload that were not answered yet.
+    under_way: AtomicU64,
+    journal: Journal,
     streams: Mutex<Vec<TcpStream>>,
-    failure: Mutex<Option<io::Error>>,
     over: AtomicBool,
 }
 
@@ -68,9 +71,9 @@ impl Load {
             bytes,
             left: bytes.into(),
             carried: 0.into(),
-            probes: Mutex::default(),
+            under_way: 0.into(),
+            journal: Journal::new(now()),
             streams: Mutex::default(),
-            failure: Mutex::default(),
             over: false.into(),
         });
         for _ in 0..PROBERS {
@@ -116,25 +119,23 @@ impl Load {
         self.shared.left.load(Relaxed) < FRAME as u64
     }
 
-    /// Probes that were answered after that moment.
-    pub fn probes_since(&self, since: Instant) -> Vec<Probe> {
-        let probes = locked(&self.shared.probes);
-        probes.iter().filter(|p| p.heard > since).copied().collect()
+    /// Whether it may cost no more, and all of it has arrived.
+    pub fn has_arrived(&self) -> bool {
+        self.is_spent() && self.shared.under_way.load(Relaxed) == 0
     }
 
-    /// Why a connection broke, if one did: the draft ends the test then.
-    pub fn failed(&self) -> Result<(), Failure> {
-        let failure = locked(&self.shared.failure).take();
-        failure.map_or(Ok(()), |e| Err(Failure::Connection(self.shared.server, e)))
+    /// What was asked, answered and heard, and what went wrong.
+    pub fn journal(&self) -> &Journal {
+        &self.shared.journal
     }
 }
 
+/// What waits to be sent is given up: at a low rate it would keep the link busy for minutes.
 impl Drop for Load {
     fn drop(&mut self) {
         self.shared.over.store(true, Relaxed);
-        for stream in locked(&self.shared.streams).iter() {
-            // What is closed already is closed.
-            let _ = stream.shutdown(Shutdown::Both);
+        for stream in std::mem::take(&mut *locked(&self.shared.streams)) {
+            abort(&stream);
         }
         for connection in self.connections.drain(..) {
             let _ = connection.join();
@@ -147,12 +148,15 @@ impl Shared {
         !self.over.load(Relaxed)
     }
 
-    /// Does it, and keeps why it failed, unless it was ended.
+    /// Does it again and again until it succeeds, and notes why it failed, unless it was ended. On a slow link a pass may
+    /// come too late for the server, and a connection break.
     fn run(&self, what: fn(&Self) -> io::Result<()>) {
-        if let Err(e) = what(self)
-            && self.goes_on()
-        {
-            locked(&self.failure).get_or_insert(e);
+        while let Err(e) = what(self) {
+            if !self.goes_on() {
+                return;
+            }
+            self.journal.failed(&e);
+            thread::sleep(RETRY_AFTER);
         }
     }
 
@@ -169,37 +173,51 @@ impl Shared {
         stream.write_all(&pass)
     }
 
-    fn note(&self, kind: Kind, asked: Instant) {
-        let heard = now();
-        let ms = (heard - asked).as_secs_f64() * 1e3;
-        locked(&self.probes).push(Probe { kind, heard, ms });
-    }
-
-    /// Opens one connection after the other. One that fails is no answer: if TCP is blocked the load's will fail too.
+    /// Opens one connection after the other. One that fails is no answer.
     fn probe_beside(&self) {
         while self.goes_on() {
             let begun = now();
-            let _ = self.probe();
+            if let Err(e) = self.probe()
+                && self.goes_on()
+            {
+                self.journal.failed(&e);
+            }
             thread::sleep(PROBE_EVERY.saturating_sub(now() - begun));
         }
     }
 
     fn probe(&self) -> io::Result<()> {
-        let begun = now();
-        let mut stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
-        self.note(Kind::Connect, begun);
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(CONNECT_TIME))?;
-        let asked = now();
-        self.show_pass(&mut stream, Purpose::Probe)?;
-        stream.read_exact(&mut [0])?;
-        self.note(Kind::Request, asked);
-        Ok(())
+        let mut stream = self.ask(Kind::Connect, || self.connect())?;
+        self.ask(Kind::Request, || {
+            prepare(&stream)?;
+            self.show_pass(&mut stream, Purpose::Probe)?;
+            loop {
+                match stream.read_exact(&mut [0]) {
+                    Err(e) if is_transient(&e) && self.goes_on() => {}
+                    answered => return answered,
+                }
+            }
+        })
+    }
+
+    /// A probe, which is answered when that has succeeded.
+    fn ask<T>(&self, kind: Kind, probe: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let asked = self.journal.ask(kind);
+        let answer = probe();
+        match &answer {
+            Ok(_) => self.journal.answer(kind, asked),
+            Err(_) => self.journal.give_up(kind, asked),
+        }
+        answer
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        connect_while(self.server, || self.goes_on())
     }
 
     /// A connection that carries load, which ends with it.
     fn open(&self, purpose: Purpose) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
+        let mut stream = self.connect()?;
         locked(&self.streams).push(stream.try_clone()?);
         self.show_pass(&mut stream, purpose)?;
         prepare(&stream)?;
@@ -214,7 +232,7 @@ impl Shared {
         thread::scope(|scope| {
             let asker = scope.spawn(|| {
                 while self.goes_on() {
-                    locked(&asked).push_back(Some(now()));
+                    locked(&asked).push_back(Some(self.journal.ask(Kind::Own)));
                     if asking.write_all(&[0]).is_err() {
                         return;
                     }
@@ -222,6 +240,7 @@ impl Shared {
                 }
             });
             let taken = self.take_frames(&mut stream, &asked);
+            self.forget(&asked);
             let _ = stream.shutdown(Shutdown::Both);
             asker.thread().unpark();
             taken
@@ -246,6 +265,7 @@ impl Shared {
             }
             taken += length;
             self.carried.fetch_add(length as u64, Relaxed);
+            self.journal.hear();
             // The server keeps to it; what has arrived is counted here.
             take(&self.left, (length as u64).min(self.left.load(Relaxed)));
         }
@@ -257,16 +277,19 @@ impl Shared {
         let mut stream = self.open(Purpose::Up)?;
         let mut answers = stream.try_clone()?;
         let asked = Asked::default();
+        let open = AtomicBool::new(true);
         thread::scope(|scope| {
             scope.spawn(|| {
+                let _closes = Closes(&open);
                 let mut buffer = [0; 64];
                 while self.goes_on() {
                     match answers.read(&mut buffer) {
                         Ok(0) => return,
                         Ok(count) => {
-                            self.note_answers(&asked, count);
-                            let arrived = (count * FRAME) as u64;
+                            let arrived = (self.note_answers(&asked, count) * FRAME) as u64;
+                            self.under_way.fetch_sub(arrived, Relaxed);
                             self.carried.fetch_add(arrived, Relaxed);
+                            self.journal.hear();
                         }
                         Err(e) if is_transient(&e) => {}
                         Err(_) => return,
@@ -274,7 +297,14 @@ impl Shared {
                 }
             });
             let sent = self.send_frames(&mut stream, &asked);
+            // What was sent last is answered last.
+            while sent.is_ok() && self.goes_on() && open.load(Relaxed) && !locked(&asked).is_empty()
+            {
+                thread::sleep(RETRY_AFTER / 10);
+            }
             let _ = stream.shutdown(Shutdown::Both);
+            let lost = self.forget(&asked);
+            self.under_way.fetch_sub((lost * FRAME) as u64, Relaxed);
             sent
         })
     }
@@ -288,7 +318,8 @@ impl Shared {
             if asks {
                 ask_at = at + PROBE_EVERY;
             }
-            locked(asked).push_back(asks.then_some(at));
+            locked(asked).push_back(asks.then(|| self.journal.ask(Kind::Own)));
+            self.under_way.fetch_add(FRAME as u64, Relaxed);
             if !write_while(stream, &frame, || self.goes_on())? {
                 return Ok(());
             }
@@ -296,13 +327,32 @@ impl Shared {
         Ok(())
     }
 
+    /// A connection is gone, and with it what it was asked, which tells nothing of the link's delay: how many.
+    fn forget(&self, asked: &Asked) -> usize {
+        let gone: Vec<_> = locked(asked).drain(..).collect();
+        for at in gone.iter().flatten() {
+            self.journal.give_up(Kind::Own, *at);
+        }
+        gone.len()
+    }
+
     /// So many were answered, in their order.
-    fn note_answers(&self, asked: &Asked, count: usize) {
+    fn note_answers(&self, asked: &Asked, count: usize) -> usize {
         let mut asked = locked(asked);
         let answered = count.min(asked.len());
         for at in asked.drain(..answered).flatten() {
-            self.note(Kind::Own, at);
+            self.journal.answer(Kind::Own, at);
         }
+        answered
+    }
+}
+
+/// Says that a connection is closed when it goes.
+struct Closes<'a>(&'a AtomicBool);
+
+impl Drop for Closes<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Relaxed);
     }
 }
 

@@ -2,17 +2,19 @@
 
 use super::super::budget::{Budget, take};
 use super::super::seal::{Key, TAG, Window};
+use super::super::socket::now;
 use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_transient, prepare, sleep_while, write_while};
 use nix::sys::socket::{MsgFlags, recv};
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tidegate_admission::{Bounds, Place, Places, read_exact_until};
+use tidegate_time::Instant;
 
 /// Connections that have shown no pass yet: a client opens twenty.
 const STRANGERS: Bounds = Bounds {
@@ -25,6 +27,10 @@ const CONNECTIONS: usize = 48;
 
 /// A connection without a whole pass by then is closed: on a full link the pass may be lost twice.
 const PASS_TIME: Duration = Duration::from_secs(10);
+
+/// The same of one from where a session's client is: a pass that is lost behind a queue of many seconds is sent again after
+/// three times as many (RFC 6298).
+const CLIENTS_PASS_TIME: Duration = Duration::from_secs(120);
 
 /// How often it is looked for connections, and for the end.
 const ACCEPT_EVERY: Duration = Duration::from_millis(5);
@@ -41,20 +47,35 @@ pub struct Pass {
     /// Bytes that are left of each load.
     loads: Mutex<HashMap<u8, Arc<AtomicU64>>>,
     connections: AtomicUsize,
+    /// Where the client is.
+    client: IpAddr,
+    /// When one of its connections said something, in nanoseconds of [`now`].
+    heard: AtomicU64,
     over: AtomicBool,
 }
 
 impl Pass {
-    /// Of the session with that key.
-    pub fn new(key: Key, budget: Arc<Budget>) -> Self {
+    /// Of the session with that key, whose client is there.
+    pub fn new(client: IpAddr, key: Key, budget: Arc<Budget>) -> Self {
         Self {
             key,
             budget,
             seen: Mutex::default(),
             loads: Mutex::default(),
             connections: 0.into(),
+            client: client.to_canonical(),
+            heard: 0.into(),
             over: false.into(),
         }
+    }
+
+    /// When one of its connections said something.
+    pub fn heard(&self) -> Instant {
+        Instant::from_nanos(self.heard.load(Relaxed))
+    }
+
+    fn hear(&self) {
+        self.heard.store(now().as_nanos(), Relaxed);
     }
 
     /// The session has ended: its connections do.
@@ -131,6 +152,7 @@ fn serve(
     let Some(_connection) = Connection::of(&pass) else {
         return Ok(false);
     };
+    pass.hear();
     prepare(&stream)?;
     let goes_on = || !stop.load(Relaxed) && !pass.over.load(Relaxed);
     match wanted.purpose {
@@ -144,11 +166,20 @@ fn serve(
 /// The session whose pass comes in time, and what it is for.
 fn shown(stream: &mut TcpStream, passes: &Passes) -> Option<(Arc<Pass>, Wanted)> {
     let mut shown = [0; PASS_BYTES];
-    let until = std::time::Instant::now() + PASS_TIME;
+    let until = std::time::Instant::now() + pass_time(stream, passes);
     read_exact_until(stream, &mut shown, until).ok()?;
     let wanted = Wanted::read(&shown)?;
     let pass = locked(passes).get(&wanted.id).map(Arc::clone)?;
     pass.admits(&shown, &wanted).then_some((pass, wanted))
+}
+
+fn pass_time(stream: &TcpStream, passes: &Passes) -> Duration {
+    let peer = stream.peer_addr().map(|peer| peer.ip().to_canonical());
+    let is_clients = |peer| locked(passes).values().any(|pass| pass.client == peer);
+    match peer.is_ok_and(is_clients) {
+        true => CLIENTS_PASS_TIME,
+        false => PASS_TIME,
+    }
 }
 
 /// One of those that a session may have.
@@ -180,7 +211,10 @@ fn send(
     while goes_on() {
         match recv(stream.as_raw_fd(), &mut asked, MsgFlags::MSG_DONTWAIT) {
             Ok(0) => return Ok(()),
-            Ok(questions) => frame[0] = frame[0].wrapping_add(questions as u8),
+            Ok(questions) => {
+                pass.hear();
+                frame[0] = frame[0].wrapping_add(questions as u8);
+            }
             Err(nix::Error::EAGAIN) => {}
             Err(e) => return Err(e.into()),
         }
@@ -220,7 +254,10 @@ fn take_in(mut stream: TcpStream, pass: &Pass, goes_on: impl Fn() -> bool) -> io
     while goes_on() {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(length) => part += length,
+            Ok(length) => {
+                pass.hear();
+                part += length;
+            }
             Err(e) if is_transient(&e) => continue,
             Err(e) => return Err(e),
         }

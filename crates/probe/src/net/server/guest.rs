@@ -1,11 +1,13 @@
 //! A session: what its client asks for, and what it is sent.
 
+use super::super::SILENCE;
 use super::super::budget::Budget;
 use super::super::control::{Control, RECORDS_MAX, write};
+use super::super::load::Pass;
 use super::super::seal::Session;
 use super::super::socket::{Way, now, wall};
 use super::Limits;
-use crate::{Arrival, Message, Pong, Receiver, Train, TrainConfig};
+use crate::{Arrival, Data, Message, Ping, Pong, Receiver, Train, TrainConfig};
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -21,7 +23,11 @@ pub struct Guest {
     /// Its number, key and counters.
     pub session: Session,
     /// When its client said something.
-    pub heard: Instant,
+    heard: Instant,
+    /// The client's queue: how long its packets take beyond the fastest, at most so far.
+    queue: Queue,
+    /// Its TCP connections.
+    pass: Arc<Pass>,
     /// What it may be sent.
     pub budget: Arc<Budget>,
     train: Option<Train>,
@@ -33,17 +39,35 @@ pub struct Guest {
 
 impl Guest {
     /// One that has just come in.
-    pub fn new(way: Way, session: Session, budget: Arc<Budget>) -> Self {
+    pub fn new(way: Way, session: Session, budget: Arc<Budget>, pass: Arc<Pass>) -> Self {
         Self {
             way,
             session,
             heard: now(),
+            queue: Queue::default(),
+            pass,
             budget,
             train: None,
             wanted: None,
             receiver: None,
             records: None,
         }
+    }
+
+    /// The client has said something, which arrived when the clock showed `clock`.
+    pub fn hear(&mut self, control: &Control, clock: Instant) {
+        self.heard = now();
+        if let Control::Measure(
+            Message::Data(Data { sent, .. }) | Message::Ping(Ping { sent, .. }),
+        ) = control
+        {
+            self.queue.note(*sent, clock);
+        }
+    }
+
+    /// Whether it has said nothing, by UDP or TCP, for longer than its queue explains.
+    pub fn is_silent(&self, at: Instant) -> bool {
+        at - self.heard.max(self.pass.heard()) >= SILENCE + self.queue.longest()
     }
 
     /// An answer as a packet, if it may be sent.
@@ -174,6 +198,27 @@ impl Guest {
         }
     }
 }
+
+/// How much longer than the fastest a client's packets have taken, by two clocks.
+#[derive(Debug, Default)]
+struct Queue(Option<(i64, i64)>);
+
+impl Queue {
+    fn note(&mut self, sent: Instant, arrived: Instant) {
+        let took = (arrived.as_nanos() as i64).saturating_sub(sent.as_nanos() as i64);
+        let (least, most) = self.0.unwrap_or((took, took));
+        self.0 = Some((least.min(took), most.max(took)));
+    }
+
+    /// A clock that was set tells nonsense: never more than what any queue is believed to be.
+    fn longest(&self) -> Duration {
+        let (least, most) = self.0.unwrap_or_default();
+        let longest = most.saturating_sub(least);
+        Duration::from_nanos(longest as u64).min(LONGEST_QUEUE)
+    }
+}
+
+const LONGEST_QUEUE: Duration = Duration::from_secs(120);
 
 /// Sizes of a train's packets, and how long one may fill.
 const LEAST_BYTES: u16 = 100;

@@ -2,6 +2,7 @@
 
 use crate::exit::BadInput;
 use crate::say;
+use crate::top::units;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -76,8 +77,8 @@ impl Status {
         if *counts != self.last {
             let seconds = self.at.elapsed().as_secs_f64();
             let bytes = counts.forwarded.bytes - self.last.forwarded.bytes;
-            let mbps = bytes as f64 * 8.0 / 1e6 / seconds;
-            self.say(&format!("{mbps:.1} Mbit/s; {}", sentence(counts)));
+            let rate = units::rate(bytes as f64 * 8.0 / seconds);
+            self.say(&format!("{rate}; {}", sentence(counts)));
         }
         self.last = counts.clone();
         self.at = Instant::now();
@@ -125,6 +126,6 @@ fn sentence(counts: &Counts) -> String {
         [] => "none".to_owned(),
         some => some.join(", "),
     };
-    let megabytes = bytes as f64 / 1e6;
-    format!("forwarded {packets} packets, {megabytes:.1} MB; refused {refused}")
+    let bytes = units::bytes(bytes);
+    format!("forwarded {packets} packets, {bytes}; refused {refused}")
 }

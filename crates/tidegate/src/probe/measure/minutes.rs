@@ -18,13 +18,13 @@ const FIRST_TIME: Duration = Duration::from_secs(4);
 /// The first number of its trains: they count on, and come round only after all others are over.
 const FLOWS: u8 = 32;
 
-/// The rates, and bytes sent, `bytes` at most.
+/// The rates, bytes sent, `bytes` at most, and why it ended early if it did.
 pub fn minutes(
     client: &mut Client,
     known: &Results,
     lasting: Duration,
     bytes: u64,
-) -> Result<(Minutes, u64), Failure> {
+) -> (Minutes, u64, Option<Failure>) {
     let trains = (lasting.as_secs_f64() / TRAIN_EVERY.as_secs_f64()).ceil() as u32;
     say::err(format_args!(
         "rate: {trains} short trains, {} s apart",
@@ -38,22 +38,25 @@ pub fn minutes(
         let known_bps = known.down.as_ref().and_then(|way| way.rate);
         let last_bps = found.rates.last().map(|rate| rate.1);
         let last_bps = last_bps.or(known_bps.map(|rate| rate.median_bps));
-        let (arrivals, _) = client.train(
-            Direction::Down,
-            TrainConfig {
-                start_bps: last_bps.unwrap_or(train.start_bps),
-                max_time: last_bps.map_or(FIRST_TIME, |_| TRAIN_TIME),
-                max_bytes: (bytes - sent) / u64::from(trains - nth),
-                ..train
-            },
-            None,
-        )?;
+        let train = TrainConfig {
+            start_bps: last_bps.unwrap_or(train.start_bps),
+            max_time: last_bps.map_or(FIRST_TIME, |_| TRAIN_TIME),
+            max_bytes: (bytes - sent) / u64::from(trains - nth),
+            ..train
+        };
+        let arrivals = match client.train(Direction::Down, train, None) {
+            Ok((arrivals, _)) => arrivals,
+            Err(failure) => return (found, sent, Some(failure)),
+        };
         let first = arrivals.first().map(|a| a.arrived);
         start = start.or(first);
         found.note(start.unwrap_or(tidegate_link::Instant::ZERO), &arrivals);
         sent += sent_bytes(&arrivals);
         let next = begun + TRAIN_EVERY * (nth + 1);
-        client.ping(EVERY, next.saturating_duration_since(Instant::now()))?;
+        let rest = next.saturating_duration_since(Instant::now());
+        if let Err(failure) = client.ping(EVERY, rest) {
+            return (found, sent, Some(failure));
+        }
     }
-    Ok((found, sent))
+    (found, sent, None)
 }

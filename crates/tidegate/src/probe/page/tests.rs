@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use tempfile::TempDir;
 use tidegate_link::{Config, Policy, QueueConfig, Rate};
-use tidegate_probe::analysis::responsiveness::{Confidence, Responsiveness, Score};
+use tidegate_probe::analysis::responsiveness::{Confidence, Means, Responsiveness, Score};
 use tidegate_probe::emulated::{Clock, Emulated, Experiment, Side};
 use tidegate_probe::examine::{Overflows, overflow_train, overflows_by};
 use tidegate_probe::results::{Results, Trains, Way, base_rtt_ms};
@@ -94,8 +94,10 @@ fn responsiveness(rpm: f64) -> Responsiveness {
             request_ms: 60_000.0 / rpm,
             own_ms: 60_000.0 / rpm,
         }),
+        means: Means::default(),
+        missing: Vec::new(),
         score_confidence: Confidence::High,
-        goodput_bps: 7.6e6,
+        goodput_bps: Some(7.6e6),
         goodput_confidence: Confidence::Medium,
         connections: 4,
     }
@@ -122,7 +124,7 @@ fn measured() -> Measured {
         results,
         ways: vec![("down", down), ("up", up)],
         echoes,
-        trace: None,
+        ..Measured::default()
     };
     predict_gains(&mut measured);
     measured
@@ -161,9 +163,7 @@ fn what_was_not_measured_is_not_told() {
             base_rtt_ms: 41.0,
             ..Results::default()
         },
-        ways: vec![],
-        echoes: vec![],
-        trace: None,
+        ..Measured::default()
     };
     let html = page(&nothing, &Provenance::default());
     assert!(

@@ -56,6 +56,21 @@ fn a_folder_that_cannot_be_meant_is_refused() {
 }
 
 #[test]
+fn a_command_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "command = { run = ['touch', '/nonesuch'] }";
+    let text = SCENARIO.replace("bulk = {}", command);
+    std::fs::write(folder.path().join("1.toml"), text).unwrap();
+    let cases = Case::load_all(folder.path()).unwrap();
+    let error = cases[0].check().unwrap_err().to_string();
+    assert!(
+        error
+            .ends_with("1.toml: workload \"bulk\" is a command, which only the laboratory can run"),
+        "{error}"
+    );
+}
+
+#[test]
 fn each_repetition_has_a_seed_and_a_start_of_its_own() {
     let folder = folder(&[("1.toml", "one")]);
     let cases = Case::load_all(folder.path()).unwrap();

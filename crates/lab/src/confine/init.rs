@@ -4,7 +4,6 @@
 //! The first process of such a namespace inherits orphans, and gets only signals that it asks for. So the command is
 //! the second; the first passes signals on and reports how the command ended.
 
-use super::signals::FORWARDED;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -12,16 +11,37 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, SigSet, Signal, kill, signal};
-use nix::unistd::{ForkResult, Pid, fork, pipe2};
+use nix::unistd::{ForkResult, Pid, fork, pipe2, read, setpgid};
 use std::ffi::CString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+
+/// Signals that people and programs send to end a command or to talk to it.
+pub const FORWARDED: [Signal; 7] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGCONT,
+];
+
+/// Where the command stands in the terminal's eyes, and what the first process does about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the caller's process group, so that it may read the terminal and hears of its keys. Signals that the first
+    /// process gets go to the command alone, and the namespace ends with it.
+    Foreground,
+    /// In a group of its own, which gets the signals. The namespace lasts as long as anybody is in it: a server that
+    /// the command has left behind goes on serving.
+    Background,
+}
 
 /// What the first process says of the second.
 #[derive(Debug)]
@@ -35,9 +55,10 @@ pub struct Report(OwnedFd);
 ///
 /// # Errors
 /// Without root, or where the kernel has no such namespaces.
-pub fn confine(command: &mut Command, resolver: Option<&Path>) -> Result<Report> {
+pub fn confine(command: &mut Command, place: Place, resolver: Option<&Path>) -> Result<Report> {
     unshare(CloneFlags::CLONE_NEWPID).context("cannot make a PID namespace")?;
-    let (ours, theirs) = pipe2(OFlag::O_CLOEXEC).context("cannot make a pipe")?;
+    let (ours, theirs) =
+        pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).context("cannot make a pipe")?;
     let resolver = resolver.map(|path| CString::new(path.as_os_str().as_bytes()));
     let resolver = resolver.transpose()?;
     let begin = move || -> io::Result<()> {
@@ -48,8 +69,11 @@ pub fn confine(command: &mut Command, resolver: Option<&Path>) -> Result<Report>
         SigSet::all().thread_set_mask()?;
         // SAFETY: the child goes on as this process did, between fork and exec.
         match unsafe { fork() }? {
+            ForkResult::Child if place == Place::Background => {
+                setpgid(Pid::from_raw(0), Pid::from_raw(0)).map_err(io::Error::from)
+            }
             ForkResult::Child => Ok(()),
-            ForkResult::Parent { child } => be_the_first(child, &theirs),
+            ForkResult::Parent { child } => be_the_first(child, place, &theirs),
         }
     };
     // SAFETY: the closure runs between fork and exec and makes system calls, without allocating.
@@ -58,12 +82,12 @@ pub fn confine(command: &mut Command, resolver: Option<&Path>) -> Result<Report>
 }
 
 impl Report {
-    /// How the command ended; none if the first process could not say. To be asked when that has ended and nobody
-    /// has the [`Command`] any more.
-    pub fn read(self) -> Option<ExitStatus> {
+    /// How the command ended, once; none as long as it runs, and if the first process could not say. Nobody may have
+    /// the [`Command`] any more.
+    pub fn read(&self) -> Option<ExitStatus> {
         let mut status = [0; 4];
-        File::from(self.0).read_exact(&mut status).ok()?;
-        Some(ExitStatus::from_raw(i32::from_ne_bytes(status)))
+        let told = read(&self.0, &mut status).is_ok_and(|bytes| bytes == status.len());
+        told.then(|| ExitStatus::from_raw(i32::from_ne_bytes(status)))
     }
 }
 
@@ -90,19 +114,18 @@ fn cover(resolver: Option<&CString>) -> nix::Result<()> {
     Ok(())
 }
 
-/// Ends with the command, and tells `report` how that ended.
-fn be_the_first(command: Pid, report: &OwnedFd) -> ! {
+/// Tells `report` how the command ended, and ends as its place says.
+fn be_the_first(command: Pid, place: Place, report: &OwnedFd) -> ! {
     // SAFETY: system calls of numbers. All descriptors but the report's, which is then 0, are the command's alone,
     // and Rust's own by which it learns that a start has failed. _exit ends the process.
     unsafe {
         libc::dup2(report.as_raw_fd(), 0);
         libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
         if !has_reader(0) {
-            // The link was killed before it could be asked that this dies with it.
+            // We were killed before we could ask that this dies with us.
             libc::_exit(1);
         }
-        let status = attend(command).to_ne_bytes();
-        libc::write(0, status.as_ptr().cast(), status.len());
+        attend(command, place);
         libc::_exit(0)
     }
 }
@@ -118,11 +141,14 @@ fn has_reader(pipe: i32) -> bool {
     polled < 0 || ends.revents & libc::POLLERR == 0
 }
 
-/// Waits for the command's end and that of all whom it leaves behind, and hands signals on to it meanwhile. Its
-/// status as wait(2) has it.
-fn attend(command: Pid) -> libc::c_int {
+/// Waits for the end that the place asks for, and hands signals on meanwhile.
+fn attend(command: Pid, place: Place) {
     let mut awaited: SigSet = FORWARDED.into_iter().collect();
     awaited.add(Signal::SIGCHLD);
+    let addressee = match place {
+        Place::Foreground => command,
+        Place::Background => Pid::from_raw(-command.as_raw()),
+    };
     loop {
         let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
         // SAFETY: a set and room for one description.
@@ -130,29 +156,43 @@ fn attend(command: Pid) -> libc::c_int {
         // SAFETY: zeroes are a valid one.
         let info = unsafe { info.assume_init() };
         if number == libc::SIGCHLD {
-            if let Some(status) = reap(command) {
-                return status;
+            if is_over(command, place) {
+                return;
             }
         } else if info.si_code != libc::SI_KERNEL
             && let Ok(signal) = Signal::try_from(number)
         {
-            // What the terminal sends, the command has got as well.
-            let _ = kill(command, signal);
+            // What the terminal sends, a command in the foreground has got as well.
+            let _ = kill(addressee, signal);
         }
     }
 }
 
-/// Waits for all that have ended. The command's status if it is among them.
-fn reap(command: Pid) -> Option<libc::c_int> {
+/// Waits for all that have ended, and reports the command's status if it is among them. Whether that was the end.
+fn is_over(command: Pid, place: Place) -> bool {
     loop {
         let mut status = 0;
         // SAFETY: room for a status.
         let ended = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
         if ended == command.as_raw() {
-            return Some(status);
+            report(status);
+            if place == Place::Foreground {
+                return true;
+            }
         }
-        if ended <= 0 && Errno::last() != Errno::EINTR {
-            return None;
+        if ended == 0 {
+            return false;
+        }
+        // ECHILD: nobody is left.
+        if ended < 0 && Errno::last() != Errno::EINTR {
+            return true;
         }
     }
+}
+
+/// Tells a status as wait(2) has it.
+fn report(status: libc::c_int) {
+    let status = status.to_ne_bytes();
+    // SAFETY: descriptor 0 is the report's.
+    unsafe { libc::write(0, status.as_ptr().cast(), status.len()) };
 }
