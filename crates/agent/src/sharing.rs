@@ -2,7 +2,7 @@
 
 use crate::FlowView;
 use crate::skeleton::types::{tg_flow, tg_interface, tg_tide};
-use crate::view::is_stale;
+use crate::view::{STALE_US, is_stale};
 use serde::{Deserialize, Serialize};
 use tidegate_laws::PathState;
 use tidegate_laws::sys::TG_TIDE_Q;
@@ -99,9 +99,10 @@ pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> 
     current.map(|(_, (_, look))| i32::from(look.score)).max()
 }
 
-/// The flow's own record, while it is in no group.
+/// The flow's own record, while it is in no group; none where its data have told it nothing for five seconds.
 pub(crate) fn record_of(flow: &tg_flow, interface: &tg_interface) -> Option<RecordView> {
-    let seen = flow.own.arrived_us != 0;
+    let told_us = flow.own.arrived_us;
+    let seen = told_us != 0 && told_us + STALE_US >= flow.arrived_us;
     (seen && group_of(flow, interface).is_none()).then(|| RecordView::new(&flow.own))
 }
 

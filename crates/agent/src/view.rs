@@ -139,7 +139,7 @@ pub struct LeftView {
 /// A flow that has been silent for longer than this before the path's last packet says nothing about its queues now.
 const LATELY_US: u64 = 1_000_000;
 /// If all flows of a path or group have been silent for longer, its queue is unknown.
-const STALE_US: u64 = 5_000_000;
+pub(crate) const STALE_US: u64 = 5_000_000;
 
 /// An interface's downloads, or its uploads.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]

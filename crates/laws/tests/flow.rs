@@ -349,7 +349,7 @@ fn a_doubted_clock_that_runs_well_again_is_believed() {
         receiver.acknowledges(now_us);
         doubted[(now_us / 50_000_000) as usize] |= receiver.flow.raw().delay.doubted != 0;
     }
-    assert_eq!(doubted[0], true);
+    assert!(doubted[0]);
     assert_eq!(receiver.flow.raw().delay.doubted, 0);
     assert!(receiver.flow.raw().queue_us < 2_000);
 }

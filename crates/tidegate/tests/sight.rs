@@ -1,10 +1,14 @@
 //! What `tidegate run` shows of itself: to `tidegate top`, to Prometheus, in its log. Over a pair of
 //! devices between two namespaces; needs root, and says so aloud.
 
+#[path = "sight/clocks.rs"]
+mod clocks;
 #[path = "sight/lint.rs"]
 mod lint;
 #[path = "sight/running.rs"]
 mod running;
+#[path = "sight/stamps.rs"]
+mod stamps;
 
 use crate::running::{Running, TIDEGATE, json};
 use nix::fcntl::FdFlag;

@@ -66,6 +66,15 @@ fn a_flow_alone_has_its_record_and_the_most_that_speaks_against_it() {
 }
 
 #[test]
+fn a_record_that_is_told_nothing_any_more_is_not_shown() {
+    let (interface, mut flow) = (interface(), alone());
+    for (arrived_us, is_shown) in [(5_000_001, true), (5_000_002, false)] {
+        flow.arrived_us = arrived_us;
+        assert_eq!(record_of(&flow, &interface).is_some(), is_shown);
+    }
+}
+
+#[test]
 fn a_flow_whose_group_has_lost_its_place_is_alone() {
     let (mut interface, flow) = (interface(), member());
     interface.group[2].name = NUMBER + 9;

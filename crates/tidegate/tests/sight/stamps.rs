@@ -1,0 +1,237 @@
+//! A server whose timestamps are another clock's, on the real kernel: what it sends passes a link of the test's own, where
+//! they are rewritten, to a client with an agent.
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tidegate_lab::Namespace;
+
+/// The device of either end.
+pub const DEVICE: &str = "tg0";
+pub const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+
+/// The link: 10 Mbit/s towards the client, 10 ms each way, and room for half a second.
+const BYTES_PER_S: u64 = 1_250_000;
+const ONE_WAY: Duration = Duration::from_millis(10);
+const ROOM: Duration = Duration::from_millis(500);
+
+/// The stamp of a packet that the server sends, by the time since the link began in µs and by the packet's number; none:
+/// its timestamps are taken away.
+pub type Clock = fn(u64, u64) -> Option<u32>;
+
+/// Two namespaces, and the link between them; it ends when this is dropped.
+pub struct Stamped {
+    pub client: Namespace,
+    pub server: Namespace,
+    over: Arc<AtomicBool>,
+    link: Option<JoinHandle<()>>,
+}
+
+impl Drop for Stamped {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(link) = self.link.take() {
+            let _ = link.join();
+        }
+    }
+}
+
+impl Stamped {
+    pub fn new(clock: Clock) -> Self {
+        let client = Namespace::new().unwrap();
+        let server = Namespace::new().unwrap();
+        let ends = [(&server, SERVER), (&client, CLIENT)]
+            .map(|(end, address)| end.run(|| Ok(device(address))).unwrap());
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&over);
+        let link = thread::spawn(move || carry(ends, clock, &ended));
+        Self {
+            client,
+            server,
+            over,
+            link: Some(link),
+        }
+    }
+}
+
+/// A TUN device in this namespace; without `IFF_VNET_HDR` a read is one packet with its checksums.
+fn device(address: Ipv4Addr) -> File {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun")
+        .unwrap();
+    // SAFETY: all zeros are a valid ifreq.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
+    // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is.
+    let made = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    assert_eq!(made, 0, "no TUN device");
+    for args in [
+        format!("addr add {address}/24 dev {DEVICE}"),
+        format!("link set {DEVICE} up"),
+        "link set lo up".to_owned(),
+    ] {
+        let status = Command::new("ip").args(args.split(' ')).status().unwrap();
+        assert!(status.success(), "ip {args}");
+    }
+    file
+}
+
+/// What is under way to one end, and when it is there.
+#[derive(Default)]
+struct Lane {
+    packets: VecDeque<(Instant, Vec<u8>)>,
+    free: Option<Instant>,
+}
+
+impl Lane {
+    fn due(&self) -> Option<Instant> {
+        self.packets.front().map(|(due, _)| *due)
+    }
+
+    /// A packet comes; at so many bytes a second, if that is limited.
+    fn enter(&mut self, now: Instant, packet: Vec<u8>, bytes_per_s: Option<u64>) {
+        let mut out = now;
+        if let Some(rate) = bytes_per_s {
+            out = self.free.map_or(now, |free| free.max(now));
+            if out - now > ROOM {
+                return;
+            }
+            out += Duration::from_nanos(packet.len() as u64 * 1_000_000_000 / rate);
+            self.free = Some(out);
+        }
+        self.packets.push_back((out + ONE_WAY, packet));
+    }
+
+    fn leave(&mut self, now: Instant, mut to: &File) {
+        while let Some((_, packet)) = self.packets.pop_front_if(|(due, _)| *due <= now) {
+            // A device that is going away takes nothing.
+            let _ = to.write(&packet);
+        }
+    }
+}
+
+fn carry([server, client]: [File; 2], clock: Clock, over: &AtomicBool) {
+    let begin = Instant::now();
+    let (mut down, mut up) = (Lane::default(), Lane::default());
+    let mut stamps = Stamps::default();
+    while !over.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        let due = [down.due(), up.due()].into_iter().flatten().min();
+        let wait = due.map_or(Duration::from_millis(50), |due| {
+            due.saturating_duration_since(now)
+        });
+        let wait = PollTimeout::try_from(wait.min(Duration::from_millis(50))).unwrap();
+        let mut ready = [&server, &client].map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
+        poll(&mut ready, wait).unwrap();
+        let ready = ready.map(|end| end.any().unwrap_or(false));
+        let now = Instant::now();
+        if ready[0] {
+            let mut packet = read(&server);
+            stamps.rewrite(&mut packet, (now - begin).as_micros() as u64, clock);
+            down.enter(now, packet, Some(BYTES_PER_S));
+        }
+        if ready[1] {
+            let mut packet = read(&client);
+            stamps.restore(&mut packet);
+            up.enter(now, packet, None);
+        }
+        down.leave(now, &client);
+        up.leave(now, &server);
+    }
+}
+
+fn read(mut from: &File) -> Vec<u8> {
+    let mut packet = vec![0; 2_000];
+    let length = from.read(&mut packet).unwrap();
+    packet.truncate(length);
+    packet
+}
+
+/// What the server's own stamps have become.
+#[derive(Default)]
+struct Stamps {
+    packets: u64,
+    own: HashMap<u32, u32>,
+}
+
+impl Stamps {
+    fn rewrite(&mut self, packet: &mut [u8], now_us: u64, clock: Clock) {
+        let Some(at) = timestamps(packet) else {
+            return;
+        };
+        self.packets += 1;
+        let own = u32::from_be_bytes(packet[at + 2..at + 6].try_into().unwrap());
+        match clock(now_us, self.packets) {
+            Some(stamp) => {
+                self.own.insert(stamp, own);
+                packet[at + 2..at + 6].copy_from_slice(&stamp.to_be_bytes());
+            }
+            // NOPs.
+            None => packet[at..at + 10].fill(1),
+        }
+        sum(packet);
+    }
+
+    /// The server's kernel is echoed what it had stamped.
+    fn restore(&self, packet: &mut [u8]) {
+        let Some(at) = timestamps(packet) else {
+            return;
+        };
+        let echo = u32::from_be_bytes(packet[at + 6..at + 10].try_into().unwrap());
+        if let Some(own) = self.own.get(&echo) {
+            packet[at + 6..at + 10].copy_from_slice(&own.to_be_bytes());
+            sum(packet);
+        }
+    }
+}
+
+/// Where the timestamps option of an IPv4 packet begins, if that is TCP and has one.
+fn timestamps(packet: &[u8]) -> Option<usize> {
+    if packet.len() < 40 || packet[0] >> 4 != 4 || packet[9] != 6 {
+        return None;
+    }
+    let tcp = usize::from(packet[0] & 15) * 4;
+    let end = tcp + usize::from(packet[tcp + 12] >> 4) * 4;
+    let mut at = tcp + 20;
+    while at < end {
+        match packet[at] {
+            0 => return None,
+            1 => at += 1,
+            8 => return Some(at),
+            _ => at += usize::from(packet[at + 1]).max(2),
+        }
+    }
+    None
+}
+
+/// Writes the TCP checksum of an IPv4 packet anew (RFC 9293 section 3.1).
+fn sum(packet: &mut [u8]) {
+    let tcp = usize::from(packet[0] & 15) * 4;
+    packet[tcp + 16..tcp + 18].fill(0);
+    let length = (packet.len() - tcp) as u32;
+    let words = |bytes: &[u8]| -> u32 {
+        let pairs = bytes.chunks(2);
+        pairs
+            .map(|p| u32::from(p[0]) << 8 | u32::from(*p.get(1).unwrap_or(&0)))
+            .sum()
+    };
+    let mut sum = words(&packet[12..20]) + 6 + length + words(&packet[tcp..]);
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    packet[tcp + 16..tcp + 18].copy_from_slice(&(!sum as u16).to_be_bytes());
+}
