@@ -98,17 +98,23 @@ impl Scenario {
     }
 
     fn complain_of_waiting(&self, loads: &[Load], to: &mut Complaints) {
-        let waiting = |load: &Load, workload: &Workload| -> f64 {
-            let places = self.crossed(workload);
-            places.map(|place| waiting_at(self.link(place), load)).sum()
-        };
+        let mut outstanding = vec![0.0; self.hops.len() + 2];
+        for (load, workload) in loads.iter().zip(&self.workloads) {
+            for place in self.crossed(workload) {
+                outstanding[place] += load.outstanding;
+            }
+        }
+        let queues = outstanding.iter().enumerate();
+        let queued: f64 = queues
+            .map(|(place, &sent)| room_at(self.link(place)).min(sent))
+            .sum();
         let each: Vec<f64> = loads
             .iter()
             .zip(&self.workloads)
-            .map(|(l, w)| waiting(l, w))
+            .map(|(load, workload)| self.under_way(load, workload))
             .collect();
-        let all: f64 = each.iter().sum();
-        let most = worst(&each, |waiting| *waiting);
+        let all = queued + each.iter().sum::<f64>();
+        let most = worst(loads, |load| load.outstanding);
         to.at(self.workload_of(most), &self.called(most), |to| {
             to.expect(all <= MOST_WAITING, "does", || {
                 format!(
@@ -117,6 +123,17 @@ impl Scenario {
                 )
             });
         });
+    }
+
+    /// Packets of that load that are between two queues.
+    fn under_way(&self, load: &Load, workload: &Workload) -> f64 {
+        let ways = self.ways(workload).into_iter();
+        let ms = ways.map(|way| {
+            way.iter()
+                .map(|&place| most_delay_ms(self.link(place)))
+                .sum()
+        });
+        (load.per_second * ms.fold(0.0, f64::max) / 1e3).min(load.outstanding)
     }
 
     fn workload_of(&self, nth: usize) -> [Step; 2] {
@@ -170,9 +187,14 @@ impl Scenario {
         };
         let ways = self.ways(workload);
         let [direct, further] = [&ways[..2], &ways[2..]];
-        // Either way may be the one of the data.
+        // Either way may be the one of the data. Further ways have links in common.
+        let shared = common(further);
+        let bound = shared
+            .iter()
+            .filter_map(|&place| rates(place))
+            .fold(f64::INFINITY, f64::min);
         let carried = direct.iter().map(slowest).fold(0.0, f64::max)
-            + further.iter().map(slowest).sum::<f64>();
+            + further.iter().map(slowest).sum::<f64>().min(bound);
         let copies = ways.iter().map(|way| {
             let each = way
                 .iter()
@@ -191,6 +213,16 @@ impl Scenario {
         load.outstanding *= copies;
         load
     }
+}
+
+/// The links that all of these ways cross; those without links lead nowhere.
+fn common(ways: &[Vec<usize>]) -> Vec<usize> {
+    let mut leading = ways.iter().filter(|way| !way.is_empty());
+    let mut common = leading.next().cloned().unwrap_or_default();
+    for way in leading {
+        common.retain(|place| way.contains(place));
+    }
+    common
 }
 
 /// Which of them has most.
@@ -267,9 +299,11 @@ fn of_kind(does: &WorkloadKind, carried: f64, round_trip: f64, seconds: f64) -> 
         } => stream(*chunk_bytes as f64 * 8e-6 / period_s + 0.01 / period_s, 1),
         WorkloadKind::ConstantRate { mbps, .. } => stream(*mbps, 1),
         WorkloadKind::Ping { interval_ms, .. } => datagrams(2e3 / interval_ms),
-        WorkloadKind::Mpath(_) | WorkloadKind::Mptcp { .. } | WorkloadKind::Sprout(_) => {
-            stream(f64::INFINITY, 1)
-        }
+        WorkloadKind::Mpath(mpath) => Load {
+            outstanding: mpath.buffer_bytes as f64 / PAYLOAD,
+            ..stream(f64::INFINITY, 1)
+        },
+        WorkloadKind::Mptcp { .. } | WorkloadKind::Sprout(_) => stream(f64::INFINITY, 1),
         WorkloadKind::Command { .. } => datagrams(0.0),
     }
 }
@@ -303,14 +337,19 @@ fn least_delay(link: &LinkSpec) -> f64 {
     steps.fold(link.delay_ms, f64::min) / 1e3
 }
 
-/// Packets of that load that wait at a link or are on their way behind it.
-fn waiting_at(link: &LinkSpec, load: &Load) -> f64 {
+/// Packets that a link has room for, in its queue and its shaper's.
+fn room_at(link: &LinkSpec) -> f64 {
     let by_bytes = link.queue.bytes.map(|bytes| bytes as f64 / 40.0);
     let limits = [link.queue.packets.map(|packets| packets as f64), by_bytes];
     let limit = limits.into_iter().flatten().fold(f64::INFINITY, f64::min);
     let shaped = link
         .shaper
         .map_or(0.0, |shaper| shaper.queue_packets as f64);
+    limit + shaped
+}
+
+/// Milliseconds that a packet is on its way behind the link's queue, at most.
+fn most_delay_ms(link: &LinkSpec) -> f64 {
     let steps = link.delay_steps.iter().map(|step| step.ms);
     let recorded = if link.delay_trace.is_some() {
         60_000.0
@@ -321,15 +360,13 @@ fn waiting_at(link: &LinkSpec, load: &Load) -> f64 {
         Some(0.0) => 0.0,
         _ => arq.retry_ms * f64::from(arq.tries),
     });
-    let ms = steps.fold(link.delay_ms, f64::max)
+    steps.fold(link.delay_ms, f64::max)
         + recorded
         + retries
         + link.disorder.map_or(0.0, |disorder| disorder.late_ms)
         + link
             .middlebox
-            .map_or(0.0, |middlebox| middlebox.patience_ms);
-    let under_way = load.per_second * ms / 1e3;
-    (limit + shaped + under_way).min(load.outstanding)
+            .map_or(0.0, |middlebox| middlebox.patience_ms)
 }
 
 #[cfg(test)]
