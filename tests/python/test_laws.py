@@ -234,7 +234,7 @@ def test_losses_and_timeouts_are_told():
 
     s = tg.Scenario.loads(MIXED)
     s["workload"] = s["workload"][:1]
-    s["down"]["loss"] = {"random": 0.2}
+    s["down"]["loss"] = {"random": 0.3}
     s.run(congestion_control=Listening)
     assert heard.count("loss") > heard.count("timeout") >= 1
     assert all(before == "loss" for before, after in zip(heard, heard[1:]) if after == "timeout")
