@@ -116,7 +116,7 @@ impl Trace {
 }
 
 impl Default for Trace {
-    /// As [`Self::empty`].
+    /// Nothing read yet.
     fn default() -> Self {
         Self::empty()
     }
