@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Bits per second, unless a link is nearly as fast: an interface is not the bottleneck. Of 1, 2.5 and 10 Gbit/s the one
+/// Bits per second, unless a link is nearly as fast: an interface is not the bottleneck. Of 1.5, 2.5 and 10 Gbit/s the one
 /// with which `tidegate validate scenarios/bursts` agrees best.
 const LINE_RATE: f64 = 2.5e9;
 
