@@ -209,8 +209,8 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
-/* A flow in no group, or alone in one, beside others, lets its queue drain now and then: so it learns what its floor hides, and the
- * others see whether their delays fall with it. */
+/* A flow in no group, or alone in one, beside others, lets its queue drain now and then: so it learns what its floor
+ * hides, and the others see whether their delays fall with it. */
 TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
 {
 	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)
