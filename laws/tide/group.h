@@ -64,7 +64,8 @@ struct tg_group {
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
 	struct tg_dip dip;
-	tg_u32 sank;	 /* whether the queue was let sink since it last ran empty, */
+	tg_u16 parted;	 /* whether a member has left because its delays did not move with the group's */
+	tg_u16 sank;	 /* whether the queue was let sink since it last ran empty, */
 	tg_u32 sunk;	 /* and the buckets that it had stood by then */
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
@@ -276,6 +277,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 TG_INLINE void tg_group_part(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			     struct tg_tide *own, const struct tg_arrival *a)
 {
+	tg_group_at(i, s->place)->parted = 1;
 	tg_group_leave(i, share, s, own, a);
 	s->left = tg_min(s->left + 1, TG_GROUP_LEFT);
 	s->looks[s->place % TG_GROUPS].score = (tg_s16)-(TG_SHARING_PROOF / 2 << s->left);
@@ -313,6 +315,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->crowd = 0;
 		g->dip = (struct tg_dip){ 0 };
 		g->sank = 0;
+		g->parted = 0;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -379,6 +382,13 @@ TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struc
 TG_INLINE int tg_group_alone(const struct tg_group *g, const struct tg_sharing *s, tg_u64 now_us)
 {
 	return s->joined && g->flow == s->flow && now_us > g->turn_us + TG_GROUP_SILENT_US;
+}
+
+/* Whether those who were in its group have left it alone there, as their delays did not move with its own. Who was there
+ * and is done says nothing about its floor. */
+TG_INLINE int tg_group_deserted(const struct tg_group *g, const struct tg_sharing *s, tg_u64 now_us)
+{
+	return g->parted && tg_group_alone(g, s, now_us);
 }
 
 /* A packet of the flow has arrived: settles which group the flow is in. A flow that starts is left to start. */

@@ -209,8 +209,9 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
-/* A flow in no group, or alone in one, beside others, lets its queue drain now and then: so it learns what its floor
- * hides, and the others see whether their delays fall with it. */
+/* A flow in no group, beside others, lets its queue drain now and then: so it learns what its floor hides, and the others
+ * see whether their delays fall with it. So does one that is left in a group of which another has parted, since nobody
+ * else shows any more what its floor hides. */
 TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
 {
 	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)
@@ -260,7 +261,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us, own->h_us + a->queue_us);
 		tg_group_dip(&s->dip, own, a);
-	} else if (tg_group_alone(tg_group_at(i, s->place), s, a->now_us)) {
+	} else if (tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
 		tg_group_dip(&s->dip, &tg_group_at(i, s->place)->tide, a);
 	} else {
 		tg_group_sink(tg_group_at(i, s->place), a);
