@@ -1,14 +1,19 @@
 //! The client: opens a session, asks for trains, and gathers what arrived.
 
-use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, read, write};
+mod question;
+
+pub(super) use question::question;
+
+use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, read, write};
 use super::load::Load;
-use super::seal::{Key, Session, TAG, VERSION};
+use super::seal::{Key, Session, TAG};
 use super::socket::{Received, Socket, Way, now, wall};
 use super::watch::Watch;
 use super::{AT_ONCE, SILENCE};
 use crate::analysis::responsiveness::{INTERVAL, MOST_CONNECTIONS, Responsiveness};
 use crate::emulated::Clock;
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
+use question::ask;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -573,50 +578,3 @@ impl Work {
 }
 
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-
-pub(super) fn question(key: &Key, kind: u8, nonce: &[u8; 16], with: &[u8]) -> Vec<u8> {
-    let mut packet = vec![VERSION, kind];
-    packet.extend(nonce);
-    packet.extend(with);
-    packet.resize(QUESTION - TAG, 0);
-    packet.extend(key.tag(&[b"question", &packet]));
-    packet
-}
-
-/// What the answer of that kind says after the nonce.
-fn ask(
-    socket: &mut Socket,
-    server: SocketAddr,
-    key: &Key,
-    question: &[u8],
-    kind: u8,
-    nonce: &[u8; 16],
-    stop: &AtomicBool,
-) -> Result<Vec<u8>, Failure> {
-    for _ in 0..TIMES {
-        socket.send(question, Way::to(server))?;
-        let until = now() + AGAIN;
-        while now() < until {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Failure::Interrupted);
-            }
-            while let Some(received) = socket.receive()? {
-                let (said, tag) = received
-                    .bytes
-                    .split_at(received.bytes.len().saturating_sub(TAG));
-                let answers = said.len() >= 34 && said[0] == VERSION && said[2..18] == nonce[..];
-                if !answers || received.way.far != server || !key.verifies(tag, &[b"answer", said])
-                {
-                    continue;
-                }
-                match said[1] {
-                    FULL => return Err(Failure::Full(server)),
-                    known if known == kind => return Ok(said[18..].to_vec()),
-                    _ => {}
-                }
-            }
-            socket.wait(LONGEST_WAIT)?;
-        }
-    }
-    Err(Failure::NoAnswer(server))
-}
