@@ -8,6 +8,7 @@ mod cases;
 mod compare;
 mod measure;
 mod progress;
+mod random;
 mod reasons;
 
 use crate::exit::require_root;
@@ -29,6 +30,9 @@ use tidegate_terminal as terminal;
 
 /// Compares, prints, and fails if a comparison misses for no known reason.
 pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
+    if let Some(count) = args.random {
+        return random::run(args, count);
+    }
     let mut cases = Case::load_all(&args.scenarios)?;
     let labels: Vec<String> = cases.iter().flat_map(Case::labels).collect();
     let reasons = Reasons::load(&args.scenarios, &labels)?;

@@ -6,10 +6,16 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// How `validate` is used.
-const EXAMPLES: &[Example] = &[(
-    "sudo tidegate validate --html validate.html",
-    "simulator and kernel side by side",
-)];
+const EXAMPLES: &[Example] = &[
+    (
+        "sudo tidegate validate --html validate.html",
+        "simulator and kernel side by side",
+    ),
+    (
+        "sudo tidegate validate --random 20 --seed 7 --out drawn",
+        "over twenty scenarios that chance draws, which are kept",
+    ),
+];
 
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
@@ -24,6 +30,16 @@ pub struct ValidateArgs {
     /// Run each so many times, each with another seed and start, and compare the medians
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
+    /// Instead of a folder's scenarios, so many that chance draws: each once on the kernel, and thirty times in the
+    /// simulator, which say what is chance
+    #[arg(long, value_name = "N", conflicts_with_all = ["scenarios", "only", "repeat", "html"], value_parser = clap::value_parser!(u32).range(1..))]
+    pub random: Option<u32>,
+    /// Of the first of them; those after it have the next ones
+    #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
+    pub seed: u64,
+    /// Keep them, each in a folder of its own, in this folder
+    #[arg(long, value_name = "FOLDER", requires = "random")]
+    pub out: Option<PathBuf>,
     /// Print the rows as JSON instead of a table
     #[arg(long)]
     pub json: bool,

@@ -52,7 +52,11 @@ impl Case {
         Ok(cases)
     }
 
-    fn load(path: PathBuf) -> Result<Self, LoadError> {
+    /// Reads and checks that of a file.
+    ///
+    /// # Errors
+    /// If it is malformed.
+    pub fn load(path: PathBuf) -> Result<Self, LoadError> {
         let scenario = Scenario::load(&path)?;
         // A bad trace must not cost the time of the scenarios before it.
         scenario.link_inputs(&path)?;
@@ -75,10 +79,18 @@ impl Case {
     /// # Errors
     /// If a trace can no longer be read.
     pub fn repetition(&self, n: u32) -> Result<Setup, LoadError> {
+        self.varied(n, SHIFT_S)
+    }
+
+    /// The same with workloads that begin `shift_s` later than the one before.
+    ///
+    /// # Errors
+    /// As [`Self::repetition`].
+    pub fn varied(&self, n: u32, shift_s: f64) -> Result<Setup, LoadError> {
         let mut scenario = self.scenario.clone();
         scenario.seed = self.seed(n);
         for workload in &mut scenario.workloads {
-            workload.start_s += SHIFT_S * f64::from(n);
+            workload.start_s += shift_s * f64::from(n);
         }
         let inputs = scenario.link_inputs(&self.path)?;
         Ok(Setup { scenario, inputs })

@@ -55,7 +55,11 @@ pub fn measure(
     Ok(Some(measured))
 }
 
-fn in_laboratory(
+/// The laboratory's, fewer if it was stopped.
+///
+/// # Errors
+/// Its own.
+pub fn in_laboratory(
     setup: &Setup,
     series: bool,
     stop: &Arc<AtomicBool>,
@@ -80,7 +84,11 @@ fn in_laboratory(
     }
 }
 
-fn in_simulator(setup: &Setup, series: bool, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
+/// The simulator's, fewer if it was stopped.
+///
+/// # Errors
+/// Its own.
+pub fn in_simulator(setup: &Setup, series: bool, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
     let options = tidegate_sim::Options {
         stop: Arc::clone(stop),
         series,
