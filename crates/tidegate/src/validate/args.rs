@@ -35,7 +35,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["scenarios", "only", "repeat", "html"], value_parser = clap::value_parser!(u32).range(1..))]
     pub random: Option<u32>,
     /// Of the first of them; those after it have the next ones
-    #[arg(long, value_name = "S", default_value_t = 1, requires = "random")]
+    #[arg(long, value_name = "S", default_value_t = 1, requires = "random", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: u64,
     /// Keep them, each in a folder of its own, in this folder
     #[arg(long, value_name = "FOLDER", requires = "random")]

@@ -15,7 +15,7 @@ use super::measure::{in_laboratory, in_simulator};
 use super::progress::Shown;
 use crate::exit::require_root;
 use crate::signals;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use chance::{Held, hold};
 use draw::{TRACE, draw};
 use numbers::{Number, numbers};
@@ -58,6 +58,9 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
     }
     shown.clear();
     report.show(args, count)?;
+    if report.unfinished > 0 {
+        bail!("interrupted, {} scenarios were not run", report.unfinished);
+    }
     Ok(ExitCode::from(u8::from(!report.reaches_the_goals())))
 }
 

@@ -129,13 +129,6 @@ impl Report {
             self.held.len(),
             100.0 * GOAL
         )?;
-        if self.unfinished > 0 {
-            writeln!(
-                out,
-                "Interrupted: {} scenarios were not run.",
-                self.unfinished
-            )?;
-        }
         Ok(())
     }
 
