@@ -30,14 +30,14 @@ pub struct ValidateArgs {
     /// Run each so many times, each with another seed and start, and compare the medians
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// Instead of a folder's scenarios, so many that chance draws: each once on the kernel, and thirty times in the
-    /// simulator, which say what is chance
+    /// Instead of a folder's scenarios, run N random ones: each once on the kernel and thirty times in the simulator, and
+    /// compare the kernel's numbers with the range of these thirty
     #[arg(long, value_name = "N", conflicts_with_all = ["scenarios", "only", "repeat", "html"], value_parser = clap::value_parser!(u32).range(1..))]
     pub random: Option<u32>,
-    /// Of the first of them; those after it have the next ones
+    /// Seed of the first random scenario; each later one has the next seed
     #[arg(long, value_name = "S", default_value_t = 1, requires = "random", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: u64,
-    /// Keep them, each in a folder of its own, in this folder
+    /// Keep the random scenarios in this folder, each in a folder of its own
     #[arg(long, value_name = "FOLDER", requires = "random")]
     pub out: Option<PathBuf>,
     /// Print the rows as JSON instead of a table

@@ -29,18 +29,34 @@ pub struct Held {
     pub times: f64,
 }
 
-/// Holds a run of the kernel's against as many of the simulator's as there are; all have the same numbers in the same order.
+/// Holds a run of the kernel's against those of the simulator. A number that only one of the two has differs: what all of
+/// the simulator's runs have and the kernel's has not, and what the kernel's has and none of theirs.
 pub fn hold(seed: u64, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held> {
+    let missing = sims.first().into_iter().flatten().filter(|number| {
+        find(kernel, number).is_none() && sims.iter().all(|sim| find(sim, number).is_some())
+    });
+    let missing: Vec<_> = missing
+        .map(|number| Number {
+            value: f64::NAN,
+            ..number.clone()
+        })
+        .collect();
+    let of_sims = |number: &Number| {
+        let found = sims.iter().filter_map(|sim| find(sim, number));
+        found.map(|n| n.value).collect()
+    };
     kernel
         .iter()
-        .map(|number| {
-            let of_sims = sims.iter().filter_map(|sim| {
-                let same = |n: &&Number| n.kind == number.kind && n.of == number.of;
-                sim.iter().find(same).map(|n| n.value)
-            });
-            held(seed, number, of_sims.collect())
-        })
+        .chain(&missing)
+        .map(|number| held(seed, number, of_sims(number)))
         .collect()
+}
+
+/// The same number of another run.
+fn find<'a>(numbers: &'a [Number], like: &Number) -> Option<&'a Number> {
+    numbers
+        .iter()
+        .find(|n| n.kind == like.kind && n.of == like.of)
 }
 
 fn held(seed: u64, number: &Number, mut sims: Vec<f64>) -> Held {
@@ -68,7 +84,7 @@ fn beyond(value: f64, least: f64, largest: f64, unit: Unit) -> f64 {
         (value / largest.max(slack)).max(1.0)
     } else if value < least - slack {
         (least / value.max(slack)).max(1.0)
-    } else if least.is_nan() {
+    } else if value.is_nan() || least.is_nan() {
         f64::INFINITY
     } else {
         1.0
@@ -108,8 +124,18 @@ mod tests {
     }
 
     #[test]
-    fn what_the_simulator_does_not_have_differs() {
-        let held = hold(1, &[number(5.0)], &[Vec::new()]);
-        assert!(!held[0].agrees);
+    fn what_only_one_of_the_two_has_differs() {
+        let (some, none) = (vec![number(5.0)], Vec::new());
+        for (kernel, sims, expected) in [
+            (&some, vec![none.clone(), none.clone()], vec![false]),
+            (&some, vec![none.clone(), some.clone()], vec![true]),
+            (&none, vec![some.clone(), some.clone()], vec![false]),
+            // That it is missing is chance.
+            (&none, vec![some.clone(), none.clone()], vec![]),
+        ] {
+            let held = hold(1, kernel, &sims);
+            let agrees: Vec<_> = held.iter().map(|held| held.agrees).collect();
+            assert_eq!(agrees, expected, "{kernel:?} {sims:?}");
+        }
     }
 }

@@ -33,7 +33,7 @@ pub fn draw(seed: u64) -> Drawn {
     let rtt_ms = draw.between(2.0, 400.0);
     let (rate, trace) = draw.rate(mbps);
     let mut down = draw.link(rate, mbps, rtt_ms);
-    let up_mbps = draw.between(0.05 * mbps, 2.0 * mbps).max(0.05);
+    let up_mbps = draw.between(0.05 * mbps, 2.0 * mbps).clamp(0.05, 1000.0);
     let mut up = draw.link(constant(up_mbps), up_mbps, rtt_ms);
     for link in [&mut down, &mut up] {
         link.insert("delay_ms".into(), Value::Float(rtt_ms / 2.0));

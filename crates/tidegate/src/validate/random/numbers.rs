@@ -6,7 +6,7 @@ use tidegate_scenario::{FlowDirection, LinkResult, Quantiles, RunResult};
 /// How much of a number is too little to speak of, whatever its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
-    /// Bits per second; this much is not seen in a run.
+    /// Bits per second.
     Bps,
     /// Milliseconds; the laboratory's clock and its packets' processing.
     Ms,
@@ -25,14 +25,11 @@ impl Unit {
     }
 }
 
-/// Kind of a number (of all runs' together), as reports call it.
-pub type Kind = &'static str;
-
 /// A number of one run: its kind, whose it is, unit, value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
-    /// What kind it is of.
-    pub kind: Kind,
+    /// What is measured, as reports call it.
+    pub kind: &'static str,
     /// A workload's name, or a link's.
     pub of: String,
     /// In what it is measured.
