@@ -57,7 +57,9 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
         shown.done(case.seconds());
     }
     shown.clear();
-    report.show(args, count)?;
+    if report.done() > 0 {
+        report.show(args, count)?;
+    }
     if report.unfinished > 0 {
         bail!("interrupted, {} scenarios were not run", report.unfinished);
     }
