@@ -34,6 +34,7 @@ impl EmulatedHosts {
             congestion_control: "cubic".into(),
             rmem_max: None,
             timestamps: true,
+            sack: true,
             initial_window: None,
             slow_start_after_idle: true,
             window: None,

@@ -36,6 +36,8 @@ pub struct Settings {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps are on.
     pub timestamps: bool,
+    /// Whether selective acknowledgements are on.
+    pub sack: bool,
     /// Initial congestion window in segments; absent: as the kernel has it.
     pub initial_window: Option<u32>,
     /// Whether a pause lowers a sender's congestion window.
@@ -73,6 +75,7 @@ impl Settings {
             congestion_control,
             rmem_max: run.rmem_max.or(hosts.rmem_max),
             timestamps: hosts.timestamps,
+            sack: hosts.sack,
             initial_window: hosts.initial_window,
             slow_start_after_idle: hosts.slow_start_after_idle,
             window: run.window,
@@ -181,13 +184,15 @@ impl Host {
         }
     }
 
-    /// What its workloads use; `multipath`: of the kernel's.
-    pub fn transport(&self, multipath: bool) -> Transport {
+    /// What a workload uses; of the kernel's: whether over several paths, and with which congestion control instead of the
+    /// run's.
+    pub fn transport(&self, multipath: bool, congestion_control: Option<&str>) -> Transport {
+        let congestion_control = congestion_control
+            .unwrap_or(&self.congestion_control)
+            .to_owned();
         match &self.end {
-            End::Kernel { .. } if multipath => {
-                Transport::Multipath(self.congestion_control.clone())
-            }
-            End::Kernel { .. } => Transport::Kernel(self.congestion_control.clone()),
+            End::Kernel { .. } if multipath => Transport::Multipath(congestion_control),
+            End::Kernel { .. } => Transport::Kernel(congestion_control),
             End::Own { host, .. } => Transport::Own(host.clone()),
         }
     }
@@ -247,18 +252,13 @@ fn configure(settings: &Settings) -> Result<bool> {
     sysctl::write("ipv4/ping_group_range", "0 2147483647")?;
     // Otherwise the kernel passes ssthresh from one connection to the next.
     sysctl::write("ipv4/tcp_no_metrics_save", "1")?;
-    sysctl::write(
-        "ipv4/tcp_timestamps",
-        if settings.timestamps { "1" } else { "0" },
-    )?;
-    sysctl::write(
-        "ipv4/tcp_slow_start_after_idle",
-        if settings.slow_start_after_idle {
-            "1"
-        } else {
-            "0"
-        },
-    )?;
+    for (name, on) in [
+        ("tcp_timestamps", settings.timestamps),
+        ("tcp_sack", settings.sack),
+        ("tcp_slow_start_after_idle", settings.slow_start_after_idle),
+    ] {
+        sysctl::write(&format!("ipv4/{name}"), if on { "1" } else { "0" })?;
+    }
     match settings.ecn {
         EcnMode::Off => {}
         EcnMode::Classic => sysctl::write("ipv4/tcp_ecn", "1")?,
@@ -328,6 +328,7 @@ fn config(settings: &Settings) -> Result<Config> {
     Ok(Config {
         congestion_control: settings.congestion_control.parse::<Algorithm>()?.into(),
         timestamps: settings.timestamps,
+        sack: settings.sack,
         initial_window: settings.initial_window.unwrap_or(initial_window),
         // As the kernel's sockets have it (`socket::prepare`).
         nodelay: true,

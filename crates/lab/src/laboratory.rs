@@ -240,7 +240,8 @@ impl<'a> Laboratory<'a> {
             let quic = Arc::new(Quic::new(control, self.settings.initial_window)?);
             return Ok([Transport::Quic(quic.clone()), Transport::Quic(quic)]);
         }
-        Ok(site.ends().map(|host| host.transport(site.multipath)))
+        let own = workload.congestion_control.as_deref();
+        Ok(site.ends().map(|host| host.transport(site.multipath, own)))
     }
 
     fn plumbing_losses(&self, contexts: &[TaskContext]) -> Result<u64> {

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, ResultSet, Scenario, Step, Workload, WorkloadKind};
+use tidegate_scenario::{LinkInputs, ResultSet, Run, Scenario, Side, Step, Workload, WorkloadKind};
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -166,10 +166,15 @@ pub fn commands_of(scenario: &Scenario) -> Vec<Refused> {
 /// # Errors
 /// What that is.
 pub fn check(scenario: &Scenario) -> Result<()> {
+    let own_tcp = |run: &Run| {
+        run.own_tcp
+            .as_ref()
+            .unwrap_or(&scenario.hosts.own_tcp)
+            .clone()
+    };
     for run in &scenario.runs {
-        let own_tcp = run.own_tcp.as_ref().unwrap_or(&scenario.hosts.own_tcp);
         ensure!(
-            run.window.is_none() || !own_tcp.is_empty(),
+            run.window.is_none() || !own_tcp(run).is_empty(),
             "run \"{}\" has a fixed window, which kernels do not have, expected own_tcp beside it",
             run.name
         );
@@ -183,11 +188,9 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         name,
         does,
         weight,
-        congestion_control,
         flow_control,
         timestamps,
         ecn,
-        windowless,
         device,
         ..
     } in &scenario.workloads
@@ -203,9 +206,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             }
             _ if *weight != 1 => "weighted",
             _ if device.is_some() => "a device's",
-            _ if congestion_control.is_some() && !windowless => {
-                "sent by a congestion control of its own"
-            }
             _ if timestamps.is_some() => "told whether it uses timestamps",
             _ if ecn.is_some() => "told which ECN it uses",
             _ if flow_control.is_some() => "received by a flow control of its own",
@@ -219,8 +219,26 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         by_quic.try_for_each(|w| Control::of(&scenario.hosts, run, w).map(drop))?;
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
         check_congestion_control(&settings.kernel_congestion_control)?;
+        for workload in scenario.workloads.iter().filter(|w| !takes_quic(run, w)) {
+            check_own_congestion_control(workload, &own_tcp(run))?;
+        }
     }
     Ok(())
+}
+
+/// A workload's own is the kernel's: TCP of our own has one for all of a host's connections.
+fn check_own_congestion_control(workload: &Workload, own_tcp: &[Side]) -> Result<()> {
+    let Some(congestion_control) = &workload.congestion_control else {
+        return Ok(());
+    };
+    ensure!(
+        own_tcp.is_empty(),
+        "workload \"{}\" is sent by a congestion control of its own, which needs the kernel's TCP at both ends, expected \
+         no own_tcp beside it; the simulator can run it",
+        workload.name
+    );
+    check_congestion_control(congestion_control)
+        .with_context(|| format!("workload \"{}\"", workload.name))
 }
 
 fn check_connections(scenario: &Scenario) -> Result<()> {

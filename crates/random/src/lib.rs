@@ -6,7 +6,10 @@
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod draw;
 mod ziggurat;
+
+pub use draw::{Draw, digits, two_digits};
 
 use rand::distr::{Open01, OpenClosed01};
 use rand::{Rng, RngExt};

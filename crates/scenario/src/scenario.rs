@@ -111,6 +111,9 @@ pub struct Hosts {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
+    /// Whether receivers tell what has arrived out of order (selective acknowledgements, RFC 2018).
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub sack: bool,
     /// Every sender's initial congestion window in segments; absent: the kernel's own, 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "segments"))]
@@ -129,6 +132,7 @@ impl Default for Hosts {
             congestion_control: "cubic".into(),
             rmem_max: None,
             timestamps: true,
+            sack: true,
             initial_window: None,
             slow_start_after_idle: true,
             own_tcp: Vec::new(),

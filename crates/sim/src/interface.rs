@@ -6,6 +6,8 @@
 //! (`tcp_rcv_space_adjust`). If a window's worth came in no time, all of it would wait, and the window would never grow.
 
 use crate::packet::Packet;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -25,6 +27,19 @@ pub struct Interface {
     /// When the packet that came last has come in whole.
     free: Instant,
     waiting: VecDeque<Packet>,
+    wakes: Option<Wakes>,
+}
+
+/// How long an idle host takes to wake for a packet: some time up to the longest, each as likely as any other.
+///
+/// Without, what repeats itself repeats itself exactly: a packet finds the queue full in every round trip or in none
+/// (phase effects: Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992). Real hosts have it.
+#[derive(Debug)]
+pub struct Wakes {
+    /// The draws.
+    pub rng: Pcg64Mcg,
+    /// The longest.
+    pub longest: Duration,
 }
 
 impl Interface {
@@ -34,14 +49,30 @@ impl Interface {
             byte_ns: 8e9 / LINE_RATE.max(HEADROOM * fastest),
             free: Instant::ZERO,
             waiting: VecDeque::new(),
+            wakes: None,
+        }
+    }
+
+    /// The same of a host that takes time to wake.
+    pub fn that_wakes(self, wakes: Wakes) -> Self {
+        Self {
+            wakes: Some(wakes),
+            ..self
         }
     }
 
     /// A packet comes; returns it if it is in at once, because none is before it.
     pub fn arrive(&mut self, now: Instant, packet: Packet) -> Option<Packet> {
-        if self.waiting.is_empty() && self.free <= now {
-            self.occupy(now, &packet);
-            return Some(packet);
+        let is_idle = self.waiting.is_empty() && self.free <= now;
+        match &mut self.wakes {
+            Some(wakes) if is_idle => {
+                self.free = now + wakes.longest.mul_f64(wakes.rng.random::<f64>());
+            }
+            None if is_idle => {
+                self.occupy(now, &packet);
+                return Some(packet);
+            }
+            _ => {}
         }
         self.waiting.push_back(packet);
         None

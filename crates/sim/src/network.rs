@@ -2,7 +2,7 @@
 
 use crate::cake::{self, Cake};
 use crate::events::{EventQueue, Kind, Target};
-use crate::interface::Interface;
+use crate::interface::{Interface, Wakes};
 use crate::packet::{Body, Echo, Packet, Probe, index};
 use crate::random;
 use crate::route::{RouteId, Routes};
@@ -49,14 +49,27 @@ pub struct Network {
     pub routes: Routes,
 }
 
+/// That host's.
+fn interface(fastest: f64, wake: Duration, seed: u64, host: &str) -> Interface {
+    let interface = Interface::behind(fastest);
+    if wake.is_zero() {
+        return interface;
+    }
+    interface.that_wakes(Wakes {
+        rng: random::stream(seed, &format!("wakes {host}")),
+        longest: wake,
+    })
+}
+
 impl Network {
-    /// The scenario's links, empty, and the routes of its workloads.
+    /// The scenario's links, empty, and the routes of its workloads; the bins of curves, and the longest time that a host
+    /// takes to wake.
     pub fn build(
         scenario: &Scenario,
         inputs: &LinkInputs,
         run: &Run,
         window: Window,
-        bin: Option<Duration>,
+        (bin, wake): (Option<Duration>, Duration),
     ) -> Self {
         let measured = |config: &Config, direction, seed| MeasuredLink {
             link: Link::new(config.clone(), seed),
@@ -98,7 +111,7 @@ impl Network {
             now: Instant::ZERO,
             events,
             cake,
-            interfaces: [Interface::behind(fastest), Interface::behind(fastest)],
+            interfaces: ["client", "server"].map(|host| interface(fastest, wake, seed, host)),
             paths: Default::default(),
             windowless: Windowless::new(scenario, run),
             links,

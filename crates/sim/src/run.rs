@@ -38,6 +38,7 @@ pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
 }
 
 /// How a scenario is run.
+#[derive(Clone)]
 pub struct Options<'a> {
     /// Ends everything soon after it is set, from a signal handler for example.
     pub stop: Arc<AtomicBool>,
@@ -47,6 +48,8 @@ pub struct Options<'a> {
     pub series: bool,
     /// Time from one point of a curve to the next, more than 0.
     pub bin: Duration,
+    /// Longest time that an idle host takes to wake for a packet, drawn by the scenario's seed; zero: none.
+    pub wake: Duration,
     /// Laws and congestion controls in place of the runs'.
     pub own: Option<Arc<dyn Own>>,
 }
@@ -59,6 +62,7 @@ impl Default for Options<'_> {
             progress: &|_| {},
             series: false,
             bin: BIN,
+            wake: Duration::ZERO,
             own: None,
         }
     }

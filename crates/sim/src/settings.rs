@@ -25,6 +25,7 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
     Ok(Config {
         congestion_control: algorithm(congestion_control(hosts, run))?.into(),
         timestamps: hosts.timestamps,
+        sack: hosts.sack,
         initial_window: hosts.initial_window.unwrap_or(defaults.initial_window),
         slow_start_after_idle: hosts.slow_start_after_idle,
         send_buffer: SEND_BUFFER,

@@ -51,7 +51,7 @@ impl World {
             end: Instant::from_secs_f64(scenario.duration_s),
         };
         let bin = options.series.then_some(options.bin);
-        let mut network = Network::build(scenario, inputs, run, window, bin);
+        let mut network = Network::build(scenario, inputs, run, window, (bin, options.wake));
         let hosts = Hosts::new(scenario, run, options.own.clone())?;
         let applications = applications::build(scenario, window, bin)?;
         for (number, scheduled) in applications.iter().enumerate() {

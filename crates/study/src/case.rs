@@ -51,11 +51,8 @@ impl Case {
     pub fn run(&self, seed: u64, options: &Options) -> Result<Option<RunResult>> {
         self.run_by(seed, |scenario, inputs, series| {
             let options = Options {
-                stop: options.stop.clone(),
-                progress: options.progress,
                 series,
-                bin: options.bin,
-                own: options.own.clone(),
+                ..options.clone()
             };
             run_one(scenario, inputs, &scenario.runs[0], &options)
         })

@@ -33,6 +33,9 @@ pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
     if let Some(count) = args.random {
         return random::run(args, count);
     }
+    if let Some(folder) = &args.again {
+        return random::again(args, folder);
+    }
     let mut cases = Case::load_all(&args.scenarios)?;
     let labels: Vec<String> = cases.iter().flat_map(Case::labels).collect();
     let reasons = Reasons::load(&args.scenarios, &labels)?;

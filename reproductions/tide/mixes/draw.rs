@@ -1,7 +1,5 @@
 //! What a mix is made of, drawn by chance.
 
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 use std::ops::RangeInclusive;
 use tidegate_scenario::{CellKind, GenerateSpec, RateSpec};
 
@@ -13,28 +11,27 @@ const HSPA_MBPS: f64 = 12.0;
 const LTE_MBPS: f64 = 100.0;
 
 /// Draws of one mix, the same for the same seed.
-pub struct Draw(Pcg64Mcg);
+pub struct Draw(tidegate_random::Draw);
 
 impl Draw {
     /// Draws of that seed.
     pub fn new(seed: u64) -> Self {
-        Self(Pcg64Mcg::seed_from_u64(seed))
+        Self(tidegate_random::Draw::new(seed))
     }
 
     /// One of these numbers.
     pub fn count(&mut self, range: RangeInclusive<usize>) -> usize {
-        self.0.random_range(range)
+        self.0.count(range)
     }
 
     /// Whether what has that probability happens.
     pub fn chance(&mut self, probability: f64) -> bool {
-        self.0.random::<f64>() < probability
+        self.0.chance(probability)
     }
 
     /// From `low` to `high`, each ratio as likely as any other; of two digits, for people.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        let exponent = libm::log(low) + self.0.random::<f64>() * libm::log(high / low);
-        two_digits(libm::exp(exponent)).clamp(low, high)
+        self.0.between(low, high)
     }
 
     /// A rate between those mean rates in Mbit/s, and that mean: a constant one or a cell.
@@ -55,17 +52,8 @@ impl Draw {
         let cell = GenerateSpec {
             kind,
             mean_mbps: Some(mbps),
-            seed: Some(self.0.random_range(1..=1_000_000)),
+            seed: Some(self.0.seed()),
         };
         (RateSpec::Generate(cell), mbps)
-    }
-}
-
-fn two_digits(value: f64) -> f64 {
-    let magnitude = libm::pow(10.0, libm::log10(value).floor() - 1.0);
-    // A multiple of 0.1 has digits that nobody wrote; a quotient by 10 has not.
-    match magnitude < 1.0 {
-        true => (value / magnitude).round() / (1.0 / magnitude).round(),
-        false => (value / magnitude).round() * magnitude.round(),
     }
 }

@@ -37,12 +37,6 @@ fn what_only_the_simulator_has_is_refused_by_name() {
         ),
         ("does = { datagrams = { mbps = 1 } }", "", "", "datagrams"),
         (
-            "does = { bulk = {} }, congestion_control = 'reno'",
-            "",
-            "",
-            "congestion control of its own",
-        ),
-        (
             "does = { bulk = {} }, flow_control = 'linux'",
             "",
             "",
@@ -70,6 +64,20 @@ fn what_only_the_simulator_has_is_refused_by_name() {
         let refusal = refusal(workload, run, more);
         assert!(refusal.contains(words), "{refusal}");
         assert!(refusal.contains("only the simulator"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_congestion_control_of_a_workloads_own_is_the_kernels() {
+    let own = "does = { bulk = {} }, congestion_control = 'reno'";
+    let refusal = refusal(own, "own_tcp = ['server']", "");
+    for words in ["\"w\"", "own_tcp", "simulator"] {
+        assert!(refusal.contains(words), "{refusal}");
+    }
+    let unknown = "does = { bulk = {} }, congestion_control = 'nonesuch'";
+    let refusal = self::refusal(unknown, "", "");
+    for words in ["\"w\"", "\"nonesuch\"", "it has"] {
+        assert!(refusal.contains(words), "{refusal}");
     }
 }
 

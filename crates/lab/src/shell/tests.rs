@@ -39,6 +39,7 @@ impl World {
             congestion_control: "reno".into(),
             rmem_max: None,
             timestamps: true,
+            sack: true,
             initial_window: None,
             slow_start_after_idle: true,
             window: None,

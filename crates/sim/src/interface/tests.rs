@@ -73,3 +73,24 @@ fn an_interface_is_faster_than_its_links() {
     assert!(interface.arrive(Instant::ZERO, packet(1, 1500)).is_none());
     assert_eq!(drain(&mut interface), [(150, 1)]);
 }
+
+#[test]
+fn a_host_that_sleeps_takes_time_to_wake_and_none_while_it_is_awake() {
+    let rng = crate::random::stream(1, "wakes");
+    let longest = Duration::from_micros(100);
+    let mut interface = Interface::behind(20e6).that_wakes(Wakes { rng, longest });
+    let mut took = Vec::new();
+    for n in 0..1000 {
+        let at = Instant::from_nanos(n * 600_000);
+        assert!(interface.arrive(at, packet(0, 1500)).is_none());
+        assert!(interface.arrive(at, packet(1, 1500)).is_none());
+        let [(first, 0), (second, 1)] = drain(&mut interface)[..] else {
+            panic!("two in their order");
+        };
+        assert_eq!(second - first, 4800);
+        took.push(first - at.as_nanos());
+    }
+    let mean = took.iter().sum::<u64>() / 1000;
+    assert!(took.iter().all(|&took| took < 100_000), "{took:?}");
+    assert!((45_000..55_000).contains(&mean), "{mean}");
+}

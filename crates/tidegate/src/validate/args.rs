@@ -15,6 +15,10 @@ const EXAMPLES: &[Example] = &[
         "sudo tidegate validate --random 20 --seed 7 --out drawn",
         "over twenty scenarios that chance draws, which are kept",
     ),
+    (
+        "tidegate validate --again drawn",
+        "the simulator as it is now, over the kernel's results that were kept",
+    ),
 ];
 
 /// Arguments of `validate`.
@@ -37,9 +41,16 @@ pub struct ValidateArgs {
     /// Seed of the first random scenario; each later one has the next seed
     #[arg(long, value_name = "S", default_value_t = 1, requires = "random", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: u64,
-    /// Keep the random scenarios in this folder, each in a folder of its own
+    /// Keep the random scenarios in this folder, each with the kernel's result in a folder of its own; of those that differ
+    /// most, also a small scenario that differs as much and its curves
     #[arg(long, value_name = "FOLDER", requires = "random")]
     pub out: Option<PathBuf>,
+    /// Hold the simulator against the kernel's results that `--out` has kept in this folder; needs no root
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenarios", "only", "repeat", "html", "random"])]
+    pub again: Option<PathBuf>,
+    /// With `--out`: make so many of the scenarios that differ most small, in some minutes each
+    #[arg(long, value_name = "N", requires = "out", default_value_t = 1)]
+    pub small: usize,
     /// Print the rows as JSON instead of a table
     #[arg(long)]
     pub json: bool,

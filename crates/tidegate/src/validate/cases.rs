@@ -3,11 +3,16 @@
 use super::reasons;
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use std::path::{Path, PathBuf};
 use tidegate_scenario::{LinkInputs, LoadError, Scenario};
 
 /// How much later a repetition's workloads start than those of the one before.
 const SHIFT_S: f64 = 0.05;
+
+/// How much later than its scenario says a workload of another history starts at most.
+const APART_S: f64 = 0.003;
 
 /// One scenario, to be run once or more.
 #[derive(Debug)]
@@ -79,18 +84,24 @@ impl Case {
     /// # Errors
     /// If a trace can no longer be read.
     pub fn repetition(&self, n: u32) -> Result<Setup, LoadError> {
-        self.varied(n, SHIFT_S)
+        self.delayed(n, || SHIFT_S * f64::from(n))
     }
 
-    /// The same with workloads that begin `shift_s` later than the one before.
+    /// Another history: with the n-th repetition's seed, and each workload begins up to [`APART_S`] later, by chance.
     ///
     /// # Errors
     /// As [`Self::repetition`].
-    pub fn varied(&self, n: u32, shift_s: f64) -> Result<Setup, LoadError> {
+    pub fn history(&self, n: u32) -> Result<Setup, LoadError> {
+        let mut rng = Pcg64Mcg::seed_from_u64(self.seed(n));
+        self.delayed(n, || APART_S * rng.random::<f64>())
+    }
+
+    /// With the n-th repetition's seed, and each workload so much later.
+    fn delayed(&self, n: u32, mut later_s: impl FnMut() -> f64) -> Result<Setup, LoadError> {
         let mut scenario = self.scenario.clone();
         scenario.seed = self.seed(n);
         for workload in &mut scenario.workloads {
-            workload.start_s += shift_s * f64::from(n);
+            workload.start_s += later_s();
         }
         let inputs = scenario.link_inputs(&self.path)?;
         Ok(Setup { scenario, inputs })

@@ -6,6 +6,7 @@ use crate::steer::LiveAgent;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tidegate_lab::Progress;
 use tidegate_scenario::RunResult;
 
 /// The laboratory is given that many tries at a repetition that it says should not be counted, the
@@ -65,23 +66,38 @@ pub fn in_laboratory(
     stop: &Arc<AtomicBool>,
     shown: &Shown,
 ) -> Result<Vec<RunResult>> {
+    let mut tries = 0;
+    loop {
+        let runs = once_in_laboratory(setup, series, stop, &|p| {
+            shown.laboratory(&setup.scenario.name, p);
+        })?;
+        tries += 1;
+        let interrupted = runs.len() < setup.scenario.runs.len();
+        let counts = runs.iter().all(|run| run.health.warnings.is_empty());
+        if interrupted || counts || tries == TRIES {
+            return Ok(runs);
+        }
+    }
+}
+
+/// The laboratory's, whatever it says of them; fewer if it was stopped.
+///
+/// # Errors
+/// Its own.
+pub fn once_in_laboratory(
+    setup: &Setup,
+    series: bool,
+    stop: &Arc<AtomicBool>,
+    progress: &(dyn Fn(&Progress) + Sync),
+) -> Result<Vec<RunResult>> {
     let options = tidegate_lab::Options {
         steer: Some(&LiveAgent),
         stop: Arc::clone(stop),
-        progress: &|p| shown.laboratory(&setup.scenario.name, p),
+        progress,
         series,
         ..tidegate_lab::Options::default()
     };
-    let mut tries = 0;
-    loop {
-        let set = tidegate_lab::run_scenario(&setup.scenario, &setup.inputs, &options)?;
-        tries += 1;
-        let interrupted = set.runs.len() < setup.scenario.runs.len();
-        let counts = set.runs.iter().all(|run| run.health.warnings.is_empty());
-        if interrupted || counts || tries == TRIES {
-            return Ok(set.runs);
-        }
-    }
+    Ok(tidegate_lab::run_scenario(&setup.scenario, &setup.inputs, &options)?.runs)
 }
 
 /// The simulator's, fewer if it was stopped.
@@ -89,10 +105,20 @@ pub fn in_laboratory(
 /// # Errors
 /// Its own.
 pub fn in_simulator(setup: &Setup, series: bool, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
-    let options = tidegate_sim::Options {
-        stop: Arc::clone(stop),
-        series,
-        ..tidegate_sim::Options::default()
-    };
+    simulated(
+        setup,
+        tidegate_sim::Options {
+            stop: Arc::clone(stop),
+            series,
+            ..tidegate_sim::Options::default()
+        },
+    )
+}
+
+/// The simulator's with these options.
+///
+/// # Errors
+/// Its own.
+pub fn simulated(setup: &Setup, options: tidegate_sim::Options) -> Result<Vec<RunResult>> {
     Ok(tidegate_sim::run_scenario(&setup.scenario, &setup.inputs, &options)?.runs)
 }

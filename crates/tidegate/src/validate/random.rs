@@ -1,137 +1,109 @@
 //! `tidegate validate --random`: scenarios that chance has drawn, on the kernel and in the simulator.
 //!
 //! A run on the kernel is one history of many. So each scenario runs once on the kernel and thirty times in the simulator,
-//! with other seeds and starts that differ by milliseconds, and a number differs only if the kernel's lies outside of what
-//! these thirty have.
+//! with other seeds, starts that differ by milliseconds and hosts that take some time to wake, and a number differs only if
+//! the kernel's lies outside of what these thirty have.
 
 mod chance;
 mod draw;
+mod kernel;
 mod numbers;
 mod report;
+mod simulate;
+mod smaller;
+mod trial;
 
 use super::ValidateArgs;
-use super::cases::Case;
-use super::measure::{in_laboratory, in_simulator};
-use super::progress::Shown;
 use crate::exit::require_root;
+use crate::provenance::{Made, provenance};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use chance::{Held, hold};
-use draw::{TRACE, draw};
-use numbers::{Number, numbers};
+use numbers::numbers;
 use report::Report;
-use std::path::{Path, PathBuf};
+use simulate::simulate;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread;
-
-/// Runs of the simulator that say what is chance.
-const RUNS: u32 = 30;
-
-/// How much later the workloads of each begin than those of the one before.
-const SHIFT_S: f64 = 0.003;
+use std::sync::atomic::AtomicBool;
+use tidegate_scenario::{Provenance, RunResult};
+use tidegate_terminal::Bar;
+use trial::{Kernel, Trial};
 
 /// Draws so many scenarios, holds each, prints what came of it; fails if the goals are missed.
 pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
     require_root("the laboratory")?;
-    let kept = args.out.clone();
     let temporary = tempfile::tempdir().context("a folder for the scenarios")?;
-    let folder = kept.as_deref().unwrap_or(temporary.path());
-    let seeds = args.seed..args.seed + u64::from(count);
+    let folder = args.out.as_deref().unwrap_or(temporary.path());
     let stop = signals::stop_flag()?;
-    let cases = seeds
-        .map(|seed| Ok((seed, Case::load(write(seed, folder)?)?)))
+    let seeds = args.seed..args.seed + u64::from(count);
+    let mut trials = seeds
+        .clone()
+        .map(|seed| Trial::draw(seed, folder))
         .collect::<Result<Vec<_>>>()?;
-    let shown = Shown::new(cases.iter().map(|(_, case)| case.seconds()).sum());
-    let mut report = Report::default();
-    for (seed, case) in &cases {
-        case.check()?;
-        let Some(outcome) = measure(*seed, case, &stop, &shown)
-            .with_context(|| format!("the scenario of seed {seed}"))?
-        else {
-            report.unfinished = count - report.done();
-            break;
-        };
-        report.add(*seed, outcome);
-        shown.done(case.seconds());
+    kernel::run_all(&mut trials, &stop)?;
+    let from = provenance(Made::OnKernel, seeds);
+    let report = hold_all(&trials, &stop)?;
+    if args.out.is_some() {
+        let furthest = report.furthest(args.small);
+        smaller::all(&trials, &furthest, &from, &stop)?;
     }
-    shown.clear();
+    finish(args, &report, from)
+}
+
+/// Holds the simulator against what a folder has kept.
+pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
+    let stop = signals::stop_flag()?;
+    let trials = Trial::load_all(folder)?;
+    let report = hold_all(&trials, &stop)?;
+    let none: [u64; 0] = [];
+    finish(args, &report, provenance(Made::InVirtualTime, none))
+}
+
+fn finish(args: &ValidateArgs, report: &Report, from: Provenance) -> Result<ExitCode> {
     if report.done() > 0 {
-        report.show(args, count)?;
+        report.show(args.json, from)?;
     }
     if report.unfinished > 0 {
-        bail!("interrupted, {} scenarios were not run", report.unfinished);
+        bail!("interrupted, {} scenarios were not held", report.unfinished);
     }
     Ok(ExitCode::from(u8::from(!report.reaches_the_goals())))
 }
 
-/// Writes the scenario of that seed, with its recording, into a folder of its own.
-fn write(seed: u64, folder: &Path) -> Result<PathBuf> {
-    let drawn = draw(seed);
-    let folder = folder.join(format!("random-{seed}"));
-    let path = folder.join("scenario.toml");
-    let write = || -> Result<()> {
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(&path, toml::to_string(&drawn.table)?)?;
-        if let Some(trace) = &drawn.trace {
-            std::fs::write(folder.join(TRACE), trace)?;
+/// Holds all that the kernel has run.
+fn hold_all(trials: &[Trial], stop: &Arc<AtomicBool>) -> Result<Report> {
+    let bar = bar(trials.len(), "in the simulator");
+    let mut report = Report::default();
+    for trial in trials {
+        match &trial.kernel {
+            Kernel::Counts(run) => match hold_one(trial, run, stop)? {
+                Some(held) => report.add(held),
+                None => report.unfinished += 1,
+            },
+            Kernel::Doubtful(warning) => report.add_doubtful(&trial.name, warning),
+            Kernel::NotRun => report.unfinished += 1,
         }
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(path)
-}
-
-/// What came of a scenario.
-enum Outcome {
-    /// Number by number.
-    Held(Vec<Held>),
-    /// Why the laboratory's run does not count.
-    Doubtful(String),
+        bar.further(1);
+    }
+    bar.end();
+    Ok(report)
 }
 
 /// None if it was stopped.
-fn measure(
-    seed: u64,
-    case: &Case,
-    stop: &Arc<AtomicBool>,
-    shown: &Shown,
-) -> Result<Option<Outcome>> {
-    let kernel = in_laboratory(&case.repetition(0)?, false, stop, shown)?;
-    let [run] = &kernel[..] else { return Ok(None) };
-    if let Some(warning) = run.health.warnings.first() {
-        return Ok(Some(Outcome::Doubtful(warning.to_string())));
-    }
-    let sims = simulate(case, stop)?;
-    if sims.len() < RUNS as usize {
-        return Ok(None);
-    }
-    Ok(Some(Outcome::Held(hold(seed, &numbers(run), &sims))))
+fn hold_one(trial: &Trial, run: &RunResult, stop: &Arc<AtomicBool>) -> Result<Option<Vec<Held>>> {
+    let case = &trial.case;
+    let warmup_s = case.scenario.warmup_s;
+    let sims = simulate(case, stop).with_context(|| trial.name.clone())?;
+    let sims: Vec<_> = sims.iter().map(|sim| numbers(sim, warmup_s)).collect();
+    Ok((!sims.is_empty()).then(|| hold(&trial.name, &numbers(run, warmup_s), &sims)))
 }
 
-/// The numbers of all runs of the simulator, on all cores; fewer if it was stopped.
-fn simulate(case: &Case, stop: &Arc<AtomicBool>) -> Result<Vec<Vec<Number>>> {
-    let next = AtomicU32::new(0);
-    let work = || -> Result<Vec<_>> {
-        let mut done = Vec::new();
-        while !stop.load(Ordering::Relaxed) {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= RUNS {
-                break;
-            }
-            let runs = in_simulator(&case.varied(n, SHIFT_S)?, false, stop)?;
-            done.extend(runs.first().map(numbers));
-        }
-        Ok(done)
-    };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let mut all = Vec::new();
-        for worker in workers {
-            all.extend(worker.join().expect("no worker panics")?);
-        }
-        Ok(all)
-    })
+/// A bar over so many scenarios.
+fn bar(scenarios: usize, message: &str) -> Bar {
+    let bar = Bar::new(
+        scenarios as u64,
+        "{msg:18} {wide_bar} {pos}/{len} scenarios",
+    );
+    bar.message(message);
+    bar
 }

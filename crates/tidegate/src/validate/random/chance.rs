@@ -1,16 +1,16 @@
 //! What the simulator says is chance: the range of a number over runs that differ in seeds alone.
 
 use super::numbers::{Number, Unit};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A number of the kernel's that lies so far beyond the range still agrees, as a part of the range's end.
-const WITHIN: f64 = 0.05;
+pub const WITHIN: f64 = 0.05;
 
 /// The kernel's number, and the simulator's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Held {
-    /// The scenario's seed.
-    pub seed: u64,
+    /// The scenario's name.
+    pub scenario: String,
     /// What kind of a number it is.
     pub kind: &'static str,
     /// Whose it is.
@@ -25,13 +25,18 @@ pub struct Held {
     pub largest: f64,
     /// Whether the kernel's is within the range and a twentieth of it.
     pub agrees: bool,
-    /// How many times as large it is as the nearest end of the range, or as small; 1 within it.
+    /// How many times as large it is as the nearest end of the range, or as small; 1 within it; none where only one of the
+    /// two has it.
+    #[serde(serialize_with = "finite")]
     pub times: f64,
+    /// The share of the simulator's that are smaller; half of those that are equal. Over many scenarios a half in the
+    /// mean, unless one of the two is biased.
+    pub rank: f64,
 }
 
 /// Holds a run of the kernel's against those of the simulator. A number that only one of the two has differs: what all of
 /// the simulator's runs have and the kernel's has not, and what the kernel's has and none of theirs.
-pub fn hold(seed: u64, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held> {
+pub fn hold(scenario: &str, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held> {
     let missing = sims.first().into_iter().flatten().filter(|number| {
         find(kernel, number).is_none() && sims.iter().all(|sim| find(sim, number).is_some())
     });
@@ -48,7 +53,7 @@ pub fn hold(seed: u64, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held> {
     kernel
         .iter()
         .chain(&missing)
-        .map(|number| held(seed, number, of_sims(number)))
+        .map(|number| held(scenario, number, of_sims(number)))
         .collect()
 }
 
@@ -59,13 +64,13 @@ fn find<'a>(numbers: &'a [Number], like: &Number) -> Option<&'a Number> {
         .find(|n| n.kind == like.kind && n.of == like.of)
 }
 
-fn held(seed: u64, number: &Number, mut sims: Vec<f64>) -> Held {
+fn held(scenario: &str, number: &Number, mut sims: Vec<f64>) -> Held {
     sims.sort_by(f64::total_cmp);
     let at = |n: usize| sims.get(n).copied().unwrap_or(f64::NAN);
     let (least, median, largest) = (at(0), at(sims.len() / 2), at(sims.len().saturating_sub(1)));
     let times = beyond(number.value, least, largest, number.unit);
     Held {
-        seed,
+        scenario: scenario.to_owned(),
         kind: number.kind,
         of: number.of.clone(),
         kernel: number.value,
@@ -74,7 +79,25 @@ fn held(seed: u64, number: &Number, mut sims: Vec<f64>) -> Held {
         largest,
         agrees: times <= 1.0 + WITHIN,
         times,
+        rank: rank(number, &sims),
     }
+}
+
+/// Among the simulator's, what differs by less than the unit's slack being equal.
+fn rank(number: &Number, sims: &[f64]) -> f64 {
+    let slack = number.unit.slack();
+    let below = |sim: &&f64| **sim < number.value - slack;
+    let above = |sim: &&f64| **sim > number.value + slack;
+    let [below, above] = [
+        sims.iter().filter(below).count(),
+        sims.iter().filter(above).count(),
+    ];
+    0.5 + (below as f64 - above as f64) / (2.0 * sims.len().max(1) as f64)
+}
+
+/// As JSON has it: what is not finite is nothing.
+pub fn finite<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    value.is_finite().then_some(*value).serialize(to)
 }
 
 /// How many times beyond the nearest end, with the unit's slack on both.
@@ -115,7 +138,7 @@ mod tests {
             (5.0, false, 2.0),
             (0.0, false, 10.0),
         ] {
-            let [held] = &hold(1, &[number(kernel)], &sims)[..] else {
+            let [held] = &hold("1", &[number(kernel)], &sims)[..] else {
                 panic!("one number")
             };
             assert_eq!((held.agrees, held.times), (agrees, times), "{kernel}");
@@ -133,7 +156,7 @@ mod tests {
             // That it is missing is chance.
             (&none, vec![some.clone(), none.clone()], vec![]),
         ] {
-            let held = hold(1, kernel, &sims);
+            let held = hold("1", kernel, &sims);
             let agrees: Vec<_> = held.iter().map(|held| held.agrees).collect();
             assert_eq!(agrees, expected, "{kernel:?} {sims:?}");
         }

@@ -1,9 +1,9 @@
 //! What of a run is held against what chance makes of it.
 
 use std::collections::BTreeMap;
-use tidegate_scenario::{FlowDirection, LinkResult, Quantiles, RunResult};
+use tidegate_scenario::{FlowDirection, FlowResult, LinkResult, Quantiles, RunResult, Series};
 
-/// How much of a number is too little to speak of, whatever its size.
+/// In what a number is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
     /// Bits per second.
@@ -12,15 +12,18 @@ pub enum Unit {
     Ms,
     /// Packets.
     Packets,
+    /// Bytes.
+    Bytes,
 }
 
 impl Unit {
-    /// Differences up to this one do not count.
+    /// Differences up to this one do not count, whatever the number's size.
     pub const fn slack(self) -> f64 {
         match self {
             Self::Bps => 10_000.0,
             Self::Ms => 1.0,
             Self::Packets => 3.0,
+            Self::Bytes => 4500.0,
         }
     }
 }
@@ -38,91 +41,122 @@ pub struct Number {
     pub value: f64,
 }
 
-/// All numbers of a run, in an order that is the same for all runs of a scenario.
-pub fn numbers(run: &RunResult) -> Vec<Number> {
-    let mut numbers = Vec::new();
-    let mut add = |kind, of: &str, unit, value| {
-        numbers.push(Number {
+/// Numbers of a run, as they are found.
+#[derive(Default)]
+struct Numbers(Vec<Number>);
+
+impl Numbers {
+    fn add(&mut self, kind: &'static str, of: &str, unit: Unit, value: f64) {
+        self.0.push(Number {
             kind,
             of: of.to_owned(),
             unit,
             value,
         });
-    };
+    }
+}
+
+/// All numbers of a run whose first `warmup_s` do not count, in an order that is the same for all runs of a scenario.
+pub fn numbers(run: &RunResult, warmup_s: f64) -> Vec<Number> {
+    let mut all = Numbers::default();
     for (name, flows) in by_workload(run) {
-        let sum = |of: fn(&tidegate_scenario::FlowResult) -> f64| {
-            flows.iter().map(|f| of(f)).sum::<f64>()
-        };
-        let count = flows.len() as f64;
-        let goodputs = || flows.iter().map(|f| f.goodput_bps);
-        add("goodput", &name, Unit::Bps, sum(|f| f.goodput_bps));
-        if flows.len() > 1 {
-            // Which of them is which is chance.
-            add(
-                "least flow's goodput",
-                &name,
-                Unit::Bps,
-                goodputs().fold(f64::INFINITY, f64::min),
-            );
-            add(
-                "largest flow's goodput",
-                &name,
-                Unit::Bps,
-                goodputs().fold(0.0, f64::max),
-            );
+        match flows[0].direction {
+            FlowDirection::Echo => echo(&mut all, &name, flows[0]),
+            _ => workload(&mut all, &name, &flows),
         }
-        add(
-            "round trip, median",
-            &name,
-            Unit::Ms,
-            sum(|f| f.rtt_ms.p50) / count,
-        );
-        add(
-            "round trip, p95",
-            &name,
-            Unit::Ms,
-            sum(|f| f.rtt_ms.p95) / count,
-        );
-        add(
-            "segments sent again",
-            &name,
-            Unit::Packets,
-            sum(|f| f.retransmits as f64),
-        );
+    }
+    for ((kind, of), (unit, mean)) in windows(&run.series, warmup_s) {
+        all.add(kind, &of, unit, mean);
     }
     for fetch in &run.fetches {
         let of = format!("{}, {} bytes", fetch.name, fetch.bytes);
-        add("fetch, mean", &of, Unit::Ms, fetch.time_ms.mean);
-        add("fetch, p95", &of, Unit::Ms, fetch.time_ms.p95);
+        all.add("fetch, mean", &of, Unit::Ms, fetch.time_ms.mean);
+        all.add("fetch, p95", &of, Unit::Ms, fetch.time_ms.p95);
     }
-    for (
-        name,
-        LinkResult {
-            queue_delay_ms,
-            drops,
-            ..
-        },
-    ) in [("down", &run.link), ("up", &run.uplink)]
-    {
-        let Quantiles { mean, p50, p95, .. } = *queue_delay_ms;
-        add("queue, mean", name, Unit::Ms, mean);
-        add("queue, median", name, Unit::Ms, p50);
-        add("queue, p95", name, Unit::Ms, p95);
-        add("drops", name, Unit::Packets, *drops as f64);
+    link(&mut all, "down", &run.link);
+    link(&mut all, "up", &run.uplink);
+    for hop in &run.hops {
+        link(&mut all, &hop.name, &hop.link);
     }
-    numbers
+    all.0
+}
+
+/// All connections of a workload together; which of them is which is chance.
+fn workload(all: &mut Numbers, name: &str, flows: &[&FlowResult]) {
+    let sum = |of: fn(&FlowResult) -> f64| flows.iter().map(|f| of(f)).sum::<f64>();
+    let count = flows.len() as f64;
+    let goodputs = || flows.iter().map(|f| f.goodput_bps);
+    all.add("goodput", name, Unit::Bps, sum(|f| f.goodput_bps));
+    if flows.len() > 1 {
+        let least = goodputs().fold(f64::INFINITY, f64::min);
+        let largest = goodputs().fold(0.0, f64::max);
+        all.add("least flow's goodput", name, Unit::Bps, least);
+        all.add("largest flow's goodput", name, Unit::Bps, largest);
+    }
+    let (median, p95) = (sum(|f| f.rtt_ms.p50) / count, sum(|f| f.rtt_ms.p95) / count);
+    all.add("round trip, median", name, Unit::Ms, median);
+    all.add("round trip, p95", name, Unit::Ms, p95);
+    let again = sum(|f| f.retransmits as f64);
+    all.add("segments sent again", name, Unit::Packets, again);
+    let completions: Option<Vec<f64>> = flows.iter().map(|f| f.completion_s).collect();
+    if let Some(completions) = completions {
+        let mean = completions.iter().sum::<f64>() / count;
+        all.add("completion", name, Unit::Ms, mean * 1e3);
+    }
+}
+
+fn echo(all: &mut Numbers, name: &str, ping: &FlowResult) {
+    all.add("echo, median", name, Unit::Ms, ping.rtt_ms.p50);
+    all.add("echo, p95", name, Unit::Ms, ping.rtt_ms.p95);
+}
+
+fn link(all: &mut Numbers, name: &str, link: &LinkResult) {
+    let Quantiles { mean, p50, p95, .. } = link.queue_delay_ms;
+    all.add("queue, mean", name, Unit::Ms, mean);
+    all.add("queue, median", name, Unit::Ms, p50);
+    all.add("queue, p95", name, Unit::Ms, p95);
+    all.add("drops", name, Unit::Packets, link.drops as f64);
+    all.add("marks", name, Unit::Packets, link.marks as f64);
 }
 
 /// Connections by the workload that they are of.
-fn by_workload(run: &RunResult) -> BTreeMap<String, Vec<&tidegate_scenario::FlowResult>> {
+fn by_workload(run: &RunResult) -> BTreeMap<String, Vec<&FlowResult>> {
     let mut workloads: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for flow in run
-        .flows
-        .iter()
-        .filter(|f| f.direction != FlowDirection::Echo)
-    {
-        let name = flow.name.split('#').next().unwrap_or_default().trim_end();
-        workloads.entry(name.to_owned()).or_default().push(flow);
+    for flow in &run.flows {
+        workloads
+            .entry(workload_of(&flow.name).to_owned())
+            .or_default()
+            .push(flow);
     }
     workloads
+}
+
+/// The workload of a connection of that name.
+fn workload_of(flow: &str) -> &str {
+    flow.split('#').next().unwrap_or_default().trim_end()
+}
+
+/// Both windows of each workload: means over its connections and the time that counts.
+fn windows(series: &[Series], warmup_s: f64) -> BTreeMap<(&'static str, String), (Unit, f64)> {
+    let mut means: BTreeMap<_, (Unit, f64, f64)> = BTreeMap::new();
+    for curve in series {
+        let (kind, unit) = match curve.quantity.as_str() {
+            "cwnd_packets" => ("congestion window", Unit::Packets),
+            "window_bytes" => ("receive window", Unit::Bytes),
+            _ => continue,
+        };
+        let of = workload_of(&curve.flow).to_owned();
+        let mean = means.entry((kind, of)).or_insert((unit, 0.0, 0.0));
+        let points = curve.t_s.iter().zip(&curve.value);
+        for (_, value) in points.filter(|(t_s, _)| **t_s >= warmup_s) {
+            mean.1 += value;
+            mean.2 += 1.0;
+        }
+    }
+    means.retain(|_, (_, _, points)| *points > 0.0);
+    let mean = |(unit, sum, points): (Unit, f64, f64)| (unit, sum / points);
+    means
+        .into_iter()
+        .map(|(of, sums)| (of, mean(sums)))
+        .collect()
 }

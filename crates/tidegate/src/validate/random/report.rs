@@ -1,13 +1,12 @@
 //! What came of all drawn scenarios: for people a table, for programs JSON.
 
-use super::super::ValidateArgs;
-use super::Outcome;
 use super::chance::Held;
-use crate::provenance::{Made, print_json, provenance};
+use crate::provenance::print_json;
 use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
+use tidegate_scenario::Provenance;
 use tidegate_terminal::{self as terminal, Style, Table};
 
 /// The share of numbers that is to agree, and how many times beyond chance none may be.
@@ -23,14 +22,14 @@ pub struct Report {
     held: Vec<Held>,
     scenarios: u32,
     doubtful: Vec<Doubtful>,
-    /// Scenarios that were not run.
+    /// Scenarios that were not held.
     pub unfinished: u32,
 }
 
 /// A scenario whose run on the kernel does not count.
 #[derive(Serialize)]
 struct Doubtful {
-    seed: u64,
+    scenario: String,
     warning: String,
 }
 
@@ -39,8 +38,11 @@ struct Doubtful {
 struct Kind {
     numbers: usize,
     agree: usize,
-    /// How many times beyond chance the furthest is, 1 if none is.
+    /// How many times beyond chance the furthest is, 1 if none is; none where only one of the two has it.
+    #[serde(serialize_with = "super::chance::finite")]
     furthest: f64,
+    /// The mean of the kernel's ranks among the simulator's: a half, unless one of the two is biased.
+    rank: f64,
 }
 
 /// As `--json` has it.
@@ -56,14 +58,29 @@ struct Json<'a> {
 
 impl Report {
     /// Of one more scenario.
-    pub fn add(&mut self, seed: u64, outcome: Outcome) {
-        match outcome {
-            Outcome::Held(held) => {
-                self.scenarios += 1;
-                self.held.extend(held);
+    pub fn add(&mut self, held: Vec<Held>) {
+        self.scenarios += 1;
+        self.held.extend(held);
+    }
+
+    /// Of one that the kernel was too busy for.
+    pub fn add_doubtful(&mut self, scenario: &str, warning: &str) {
+        self.doubtful.push(Doubtful {
+            scenario: scenario.to_owned(),
+            warning: warning.to_owned(),
+        });
+    }
+
+    /// The furthest number of each of so many scenarios, the furthest first.
+    pub fn furthest(&self, most: usize) -> Vec<Held> {
+        let mut furthest: Vec<Held> = Vec::new();
+        for held in self.differences() {
+            if furthest.iter().all(|h| h.scenario != held.scenario) {
+                furthest.push(held.clone());
             }
-            Outcome::Doubtful(warning) => self.doubtful.push(Doubtful { seed, warning }),
         }
+        furthest.truncate(most);
+        furthest
     }
 
     /// Scenarios that are done.
@@ -88,6 +105,10 @@ impl Report {
             kind.numbers += 1;
             kind.agree += usize::from(held.agrees);
             kind.furthest = kind.furthest.max(held.times);
+            kind.rank += held.rank;
+        }
+        for kind in kinds.values_mut() {
+            kind.rank /= kind.numbers as f64;
         }
         kinds
     }
@@ -100,8 +121,8 @@ impl Report {
     }
 
     /// Prints it.
-    pub fn show(&self, args: &ValidateArgs, count: u32) -> Result<()> {
-        if args.json {
+    pub fn show(&self, json: bool, from: Provenance) -> Result<()> {
+        if json {
             let json = Json {
                 scenarios: self.scenarios,
                 unfinished: self.unfinished,
@@ -110,16 +131,15 @@ impl Report {
                 doubtful: &self.doubtful,
                 differences: self.differences(),
             };
-            let seeds = args.seed..args.seed + u64::from(count);
-            return print_json(&json, provenance(Made::OnKernel, seeds));
+            return print_json(&json, from);
         }
         let mut out = terminal::out();
         writeln!(out, "{}\n", self.table())?;
         if let Some(table) = self.listed() {
             writeln!(out, "{table}\n")?;
         }
-        for Doubtful { seed, warning } in &self.doubtful {
-            writeln!(out, "seed {seed} is not counted: {warning}")?;
+        for Doubtful { scenario, warning } in &self.doubtful {
+            writeln!(out, "{scenario} is not counted: {warning}")?;
         }
         let (share, scenarios) = (100.0 * self.share(), self.scenarios);
         writeln!(
@@ -135,8 +155,8 @@ impl Report {
     fn table(&self) -> String {
         let mut table = Table::new(Style::Ruled);
         table
-            .heads(["", "numbers", "agree", "furthest, times"])
-            .right([1, 2, 3]);
+            .heads(["", "numbers", "agree", "furthest, times", "mean rank"])
+            .right([1, 2, 3, 4]);
         for (name, kind) in self.kinds() {
             let share = 100.0 * kind.agree as f64 / kind.numbers as f64;
             table.row([
@@ -144,6 +164,7 @@ impl Report {
                 kind.numbers.to_string(),
                 format!("{share:.1} %"),
                 format!("{:.2}", kind.furthest),
+                format!("{:.2}", kind.rank),
             ]);
         }
         table.trimmed()
@@ -154,16 +175,16 @@ impl Report {
         let mut table = Table::new(Style::Ruled);
         table
             .heads([
-                "seed",
+                "scenario",
                 "number",
                 "kernel",
                 "simulator: least, median, largest",
                 "times",
             ])
-            .right([0, 2, 3, 4]);
+            .right([2, 3, 4]);
         for held in differ.iter().take(LISTED) {
             table.row([
-                held.seed.to_string(),
+                held.scenario.clone(),
                 format!("{}: {}", held.of, held.kind),
                 short(held.kernel),
                 [held.least, held.median, held.largest]

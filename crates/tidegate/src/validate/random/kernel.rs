@@ -1,0 +1,145 @@
+//! What the kernel makes of all scenarios: slow links side by side, fast ones alone.
+
+use super::super::cases::Case;
+use super::super::measure::once_in_laboratory;
+use super::bar;
+use super::trial::{Kernel, Trial};
+use anyhow::{Context, Result};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use tidegate_scenario::RunResult;
+use tidegate_terminal::Bar;
+
+/// So many Mbit/s, both directions together, a core forwards beside others without being late.
+const MBPS_A_CORE: f64 = 40.0;
+
+/// Laboratories side by side, for each core.
+const SIDE_BY_SIDE: usize = 4;
+
+/// How often a run is tried again, alone, that does not count because the machine was busy.
+const TRIES_ALONE: u32 = 2;
+
+/// Runs and keeps them all. Stopped, it leaves the others as they are.
+///
+/// # Errors
+/// The laboratory's, or if a folder cannot be written.
+pub fn run_all(trials: &mut [Trial], stop: &Arc<AtomicBool>) -> Result<()> {
+    let bar = bar(trials.len(), "on the kernel");
+    side_by_side(trials, stop, &bar)?;
+    for trial in trials {
+        for _ in 0..TRIES_ALONE {
+            if let Kernel::Doubtful(_) = trial.kernel {
+                run(trial, stop)?;
+            }
+        }
+    }
+    bar.end();
+    Ok(())
+}
+
+fn side_by_side(trials: &mut [Trial], stop: &Arc<AtomicBool>, bar: &Bar) -> Result<()> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let room = Room::of(MBPS_A_CORE * cores as f64);
+    // The slow ones first, so that they wait for none that runs alone.
+    let mut waiting: Vec<_> = trials.iter_mut().map(|t| (mbps(&t.case), t)).collect();
+    waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let waiting = Mutex::new(waiting);
+    let work = || -> Result<()> {
+        while !stop.load(Ordering::Relaxed) {
+            let next = || locked(&waiting).pop();
+            let Some((mbps, trial)) = next() else { break };
+            let _place = room.take(mbps);
+            run(trial, stop)?;
+            bar.further(1);
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..SIDE_BY_SIDE * cores)
+            .map(|_| scope.spawn(work))
+            .collect();
+        let results = workers.into_iter().map(|w| w.join().expect("no panic"));
+        results.collect::<Result<Vec<_>>>().map(drop)
+    })
+}
+
+/// One run, kept if it counts.
+fn run(trial: &mut Trial, stop: &Arc<AtomicBool>) -> Result<()> {
+    let run = on_kernel(&trial.case, stop).with_context(|| trial.name.clone())?;
+    trial.kernel = match run {
+        None => Kernel::NotRun,
+        Some(run) => match run.health.warnings.first() {
+            Some(warning) => Kernel::Doubtful(warning.clone()),
+            None => Kernel::Counts(Box::new(run)),
+        },
+    };
+    trial.keep()
+}
+
+/// The scenario's first run with its curves; none if it was stopped.
+///
+/// # Errors
+/// The laboratory's.
+pub fn on_kernel(case: &Case, stop: &Arc<AtomicBool>) -> Result<Option<RunResult>> {
+    let setup = case.repetition(0)?;
+    let runs = once_in_laboratory(&setup, true, stop, &|_| {})?;
+    Ok(runs.into_iter().next())
+}
+
+/// Mbit/s of both directions in the mean.
+fn mbps(case: &Case) -> f64 {
+    let inputs = case.repetition(0).map(|setup| setup.inputs);
+    inputs.map_or(f64::INFINITY, |inputs| {
+        (inputs.down.rate.mean_bps() + inputs.up.rate.mean_bps()) / 1e6
+    })
+}
+
+/// How many Mbit/s the machine can forward at once.
+struct Room {
+    all: f64,
+    taken: Mutex<f64>,
+    left: Condvar,
+}
+
+/// Some of them, until it is dropped.
+struct Place<'a> {
+    room: &'a Room,
+    mbps: f64,
+}
+
+impl Room {
+    fn of(all: f64) -> Self {
+        Self {
+            all,
+            taken: Mutex::new(0.0),
+            left: Condvar::new(),
+        }
+    }
+
+    /// Waits until there is room for so many; what needs more than there are is alone.
+    fn take(&self, mbps: f64) -> Place<'_> {
+        let mbps = mbps.min(self.all);
+        let full = |taken: &mut f64| *taken + mbps > self.all;
+        let taken = locked(&self.taken);
+        let taken = self.left.wait_while(taken, full);
+        *taken.unwrap_or_else(PoisonError::into_inner) += mbps;
+        Place { room: self, mbps }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut taken = locked(&self.room.taken);
+        // Sums of fractions leave a rest.
+        *taken = (*taken - self.mbps).max(0.0);
+        if *taken < 1e-9 {
+            *taken = 0.0;
+        }
+        self.room.left.notify_all();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,145 @@
+//! A scenario that is held, in a folder of its own.
+
+use super::super::cases::Case;
+use super::draw::draw;
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tidegate_scenario::{ResultSet, RunResult};
+use toml::Table;
+
+/// Names of the files in it: the scenario, and what the kernel made of it.
+const SCENARIO: &str = "scenario.toml";
+const KERNEL: &str = "kernel.json";
+
+/// What the kernel made of it.
+#[derive(Debug)]
+pub enum Kernel {
+    /// The result, with its curves.
+    Counts(Box<RunResult>),
+    /// Why the laboratory's run does not count.
+    Doubtful(String),
+    /// It was stopped before.
+    NotRun,
+}
+
+/// A scenario, and the kernel's result.
+#[derive(Debug)]
+pub struct Trial {
+    /// The folder's name.
+    pub name: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The scenario.
+    pub case: Case,
+    /// The result.
+    pub kernel: Kernel,
+}
+
+impl Trial {
+    /// Writes the scenario of that seed, with its recordings, into a folder of its own in `folder`.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn draw(seed: u64, folder: &Path) -> Result<Self> {
+        let drawn = draw(seed);
+        let name = format!("random-{seed}");
+        let folder = folder.join(&name);
+        let write = || -> std::io::Result<()> {
+            fs::create_dir_all(&folder)?;
+            for (name, trace) in &drawn.traces {
+                fs::write(folder.join(name), trace)?;
+            }
+            Ok(())
+        };
+        write().map_err(|e| BadInput(format!("cannot write into {}: {e}", folder.display())))?;
+        let case = write_case(&folder.join(SCENARIO), &drawn.table)?;
+        Ok(Self {
+            name,
+            folder,
+            case,
+            kernel: Kernel::NotRun,
+        })
+    }
+
+    /// Those of a folder that the kernel has run, in the order of their names.
+    ///
+    /// # Errors
+    /// If there are none, or one is malformed.
+    pub fn load_all(folder: &Path) -> Result<Vec<Self>> {
+        let unreadable = |e| BadInput(format!("cannot read the folder {}: {e}", folder.display()));
+        let entries = fs::read_dir(folder).map_err(unreadable)?;
+        let mut folders = entries
+            .map(|entry| Ok(entry.map_err(unreadable)?.path()))
+            .collect::<Result<Vec<_>>>()?;
+        folders.retain(|path| path.join(KERNEL).exists());
+        folders.sort();
+        if folders.is_empty() {
+            let message = format!(
+                "{} has no results of the kernel's, expected folders with {SCENARIO} and {KERNEL}, as `validate --random` \
+                 keeps them with --out",
+                folder.display()
+            );
+            return Err(BadInput(message).into());
+        }
+        folders.into_iter().map(Self::load).collect()
+    }
+
+    fn load(folder: PathBuf) -> Result<Self> {
+        let path = folder.join(KERNEL);
+        let malformed = |e: String| BadInput(format!("{}: {e}", path.display()));
+        let text = fs::read_to_string(&path).map_err(|e| malformed(e.to_string()))?;
+        let set: ResultSet = serde_json::from_str(&text).map_err(|e| malformed(e.to_string()))?;
+        let run = set.runs.into_iter().next();
+        let run = run.ok_or_else(|| malformed("it has no run, expected one".into()))?;
+        let name = folder.file_name().unwrap_or_default();
+        Ok(Self {
+            name: name.to_string_lossy().into_owned(),
+            case: Case::load(folder.join(SCENARIO))?,
+            folder,
+            kernel: Kernel::Counts(Box::new(run)),
+        })
+    }
+
+    /// Keeps the kernel's result, if it counts.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn keep(&self) -> Result<()> {
+        let Kernel::Counts(run) = &self.kernel else {
+            return Ok(());
+        };
+        let set = ResultSet {
+            scenario: self.case.scenario.name.clone(),
+            description: self.case.scenario.description.clone(),
+            seed: self.case.scenario.seed,
+            runs: vec![RunResult::clone(run)],
+        };
+        let path = self.folder.join(KERNEL);
+        let text = serde_json::to_string(&set).context("a result as JSON")?;
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// The scenario's file, key by key.
+    ///
+    /// # Errors
+    /// If it can no longer be read.
+    pub fn table(&self) -> Result<Table> {
+        Ok(toml::from_str(&fs::read_to_string(
+            self.folder.join(SCENARIO),
+        )?)?)
+    }
+}
+
+/// Writes a scenario, and reads it as others would.
+///
+/// # Errors
+/// If it is none that both sides can run, or the file cannot be written.
+pub fn write_case(path: &Path, table: &Table) -> Result<Case> {
+    fs::write(path, toml::to_string(table)?)
+        .map_err(|e| BadInput(format!("cannot write {}: {e}", path.display())))?;
+    let case = Case::load(path.to_owned())?;
+    case.check()?;
+    Ok(case)
+}
