@@ -14,11 +14,9 @@ use tidegate_terminal::Bar;
 /// So many Mbit/s, both directions together, a core forwards beside others without being late.
 const MBPS_A_CORE: f64 = 40.0;
 
-/// Laboratories side by side, for each core.
-const SIDE_BY_SIDE: usize = 4;
-
-/// How often a run is tried again, alone, that does not count because the machine was busy.
-const TRIES_ALONE: u32 = 2;
+/// Laboratories side by side, for each core: of all scenarios first, then of those whose runs do not count because the
+/// machine was too busy.
+const SIDE_BY_SIDE: [usize; 2] = [4, 1];
 
 /// Runs and keeps them all. Stopped, it leaves the others as they are.
 ///
@@ -26,23 +24,30 @@ const TRIES_ALONE: u32 = 2;
 /// The laboratory's, or if a folder cannot be written.
 pub fn run_all(trials: &mut [Trial], stop: &Arc<AtomicBool>) -> Result<()> {
     let bar = bar(trials.len(), "on the kernel");
-    side_by_side(trials, stop, &bar)?;
-    for trial in trials {
-        for _ in 0..TRIES_ALONE {
-            if let Kernel::Doubtful(_) = trial.kernel {
-                run(trial, stop)?;
-            }
-        }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    for workers in SIDE_BY_SIDE.map(|each| each * cores) {
+        side_by_side(trials, workers, stop, &bar)?;
     }
+    // At last alone.
+    side_by_side(trials, 1, stop, &bar)?;
     bar.end();
     Ok(())
 }
 
-fn side_by_side(trials: &mut [Trial], stop: &Arc<AtomicBool>, bar: &Bar) -> Result<()> {
+/// All that do not count yet, by so many workers.
+fn side_by_side(
+    trials: &mut [Trial],
+    workers: usize,
+    stop: &Arc<AtomicBool>,
+    bar: &Bar,
+) -> Result<()> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let room = Room::of(MBPS_A_CORE * cores as f64);
+    let again = trials
+        .iter_mut()
+        .filter(|t| !matches!(t.kernel, Kernel::Counts(_)));
     // The slow ones first, so that they wait for none that runs alone.
-    let mut waiting: Vec<_> = trials.iter_mut().map(|t| (mbps(&t.case), t)).collect();
+    let mut waiting: Vec<_> = again.map(|t| (mbps(&t.case), t)).collect();
     waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
     let waiting = Mutex::new(waiting);
     let work = || -> Result<()> {
@@ -51,14 +56,12 @@ fn side_by_side(trials: &mut [Trial], stop: &Arc<AtomicBool>, bar: &Bar) -> Resu
             let Some((mbps, trial)) = next() else { break };
             let _place = room.take(mbps);
             run(trial, stop)?;
-            bar.further(1);
+            bar.further(u64::from(matches!(trial.kernel, Kernel::Counts(_))));
         }
         Ok(())
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..SIDE_BY_SIDE * cores)
-            .map(|_| scope.spawn(work))
-            .collect();
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let results = workers.into_iter().map(|w| w.join().expect("no panic"));
         results.collect::<Result<Vec<_>>>().map(drop)
     })

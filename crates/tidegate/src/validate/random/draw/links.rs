@@ -8,6 +8,10 @@ use toml::{Table, Value};
 /// Bytes of a full packet.
 const PACKET: f64 = 1500.0;
 
+/// Packets of a burst at most, or a millisecond's worth: the laboratory hands out one after another, and is late with the
+/// last ones of more.
+const MOST_AT_ONCE: f64 = 100.0;
+
 /// Names that stand for the recordings beside the scenario.
 const DOWN: &str = "bursts.down";
 const UP: &str = "bursts.up";
@@ -78,8 +82,10 @@ fn rate(
             single("generate", cell)
         }
         _ => {
-            let burst_ms = draw.between(1.0, 500.0).round();
-            let packets = (mbps * 1e3 * burst_ms / (8.0 * PACKET)).round().max(1.0);
+            let packets_a_ms = mbps * 1e3 / (8.0 * PACKET);
+            let longest_ms = (MOST_AT_ONCE / packets_a_ms).clamp(2.0, 500.0);
+            let burst_ms = draw.between(1.0, longest_ms).round();
+            let packets = (packets_a_ms * burst_ms).round().max(1.0);
             // A burst after each such time, over and over.
             let line = format!("{burst_ms}\n");
             traces.insert(trace, line.repeat(packets as usize));
