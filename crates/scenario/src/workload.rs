@@ -43,7 +43,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
-    /// the server does. For the simulator; in the laboratory for what is carried by QUIC.
+    /// the server does. In the laboratory where both hosts' TCP is the kernel's, or QUIC carries it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
     /// Flow control of its connections, instead of the run's. For the simulator.

@@ -8,7 +8,7 @@ mod timestamps;
 use crate::cc::Manual;
 use crate::receive::{self, Receiver};
 use crate::send::{self, Sender, Transmission};
-use crate::{Config, Flags, Segment, Seq};
+use crate::{Config, Flags, Segment, Seq, Timestamps};
 use ecn::Negotiation;
 use handshake::Handshake;
 use std::ops::Range;
@@ -334,10 +334,12 @@ impl Connection {
         self.linger = None;
     }
 
-    /// What both directions have agreed on, once the handshake is over.
-    fn establish(&mut self, now: Instant, window: u64) {
+    /// What both directions have agreed on, once the handshake is over: the peer has answered with that window and those
+    /// timestamps.
+    fn establish(&mut self, now: Instant, window: u64, answer: Option<Timestamps>) {
         let options = if self.clock.in_use() { 12 } else { 0 };
         let peer = self.handshake.peer_options();
+        let rtt = self.handshake.rtt(now, &self.clock, answer);
         let sack = self.config.sack && peer.sack_permitted;
         let mss = u32::from(self.handshake.peer_mss().min(self.config.mss)) - options;
         self.receiver.establish(
@@ -349,7 +351,7 @@ impl Connection {
                 timestamps: self.clock.in_use(),
                 scale: self.scale,
                 window: self.syn_window(),
-                rtt: self.handshake.rtt(now),
+                rtt,
             },
         );
         self.sender.establish(
@@ -359,8 +361,8 @@ impl Connection {
                 sack,
                 timestamps: self.clock.in_use(),
                 window,
-                rtt: self.handshake.rtt(now),
-                retransmits: self.handshake.retransmits(),
+                rtt,
+                lost_syns: self.handshake.lost_syns(&self.clock, answer),
             },
         );
         self.establish_ecn();

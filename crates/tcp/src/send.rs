@@ -181,8 +181,8 @@ impl Sender {
         self.rate = Rate::new(now);
         self.usage = Usage::new(now);
         self.retries = Retries::new(now);
-        // RFC 6928 §2: a SYN that was lost leaves one segment. Linux lets one loss pass.
-        if terms.retransmits > 1 {
+        // RFC 6928 §2.
+        if terms.lost_syns {
             self.congestion.lose_syn();
         }
         self.work.push();

@@ -377,3 +377,46 @@ fn a_law_at_the_server_has_an_agent_there() {
         );
     }
 }
+
+/// BBR keeps two bandwidth-delay products in flight, Reno fills the buffer: 20 Mbit/s over 2000 packets are 1.2 s.
+#[test]
+fn a_workload_may_have_a_congestion_control_of_its_own() {
+    let Some(_laboratory) = laboratory() else {
+        return;
+    };
+    let median = |own: &str| {
+        let text = lte(&format!(
+            "duration_s = 4
+             warmup_s = 2
+             workload = [{{ name = 'w', does = {{ bulk = {{}} }}, congestion_control = '{own}' }}]
+             run = [{{ name = 'r', congestion_control = 'cubic' }}]",
+        ));
+        flow(&run(&text, &Options::default()).runs[0], "w")
+            .rtt_ms
+            .p50
+    };
+    let [bbr, reno] = ["bbr", "reno"].map(median);
+    assert!(bbr < 150.0 && reno > 2.0 * bbr, "{bbr} and {reno} ms");
+}
+
+#[test]
+fn without_selective_acknowledgements_a_loss_costs_more() {
+    let Some(_laboratory) = laboratory() else {
+        return;
+    };
+    let goodput = |sack: bool| {
+        let text = format!(
+            "duration_s = 6
+             warmup_s = 1
+             down = {{ rate = {{ constant_mbps = 20 }}, delay_ms = 20, queue = {{ packets = 60 }}, loss = {{ bursty = {{ \
+             probability = 0.01, mean_length = 4 }} }} }}
+             up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 20 }}
+             hosts = {{ sack = {sack} }}
+             workload = [{{ name = 'w', does = {{ bulk = {{}} }} }}]
+             run = [{{ name = 'r' }}]"
+        );
+        flow(&run(&text, &Options::default()).runs[0], "w").goodput_bps
+    };
+    let [with, without] = [true, false].map(goodput);
+    assert!(without < 0.8 * with, "{without} of {with}");
+}

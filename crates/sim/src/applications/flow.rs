@@ -105,7 +105,7 @@ impl Flow {
         };
         let info = end.info();
         self.retransmits = self.retransmits.max(info.retransmits);
-        if !end.is_established() {
+        if !is_open(end) {
             return;
         }
         if let Some(srtt) = info.srtt {
@@ -126,7 +126,7 @@ impl Flow {
         let Some((pair, end)) = self.sending(hosts) else {
             return;
         };
-        if !end.is_established() {
+        if !is_open(end) {
             return;
         }
         let info = end.info();
@@ -165,6 +165,11 @@ impl Flow {
             age_ms: None,
         }
     }
+}
+
+/// Whether the application still has it: it closes what the peer has closed, and asks no more.
+fn is_open(end: &Connection) -> bool {
+    end.is_established() && !end.at_end()
 }
 
 fn micros(us: u32) -> Duration {

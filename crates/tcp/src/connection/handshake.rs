@@ -1,16 +1,21 @@
 //! Three segments until data may flow (RFC 9293 §3.5).
 
+use super::timestamps::Clock;
 use super::{Connection, Ending, State};
-use crate::{Flags, Segment, Seq, SynOptions};
+use crate::{Flags, Segment, Seq, SynOptions, Timestamps};
 use std::time::Duration;
 use tidegate_time::Instant;
 
 /// First timeout of a SYN (RFC 6298 §2.1, `TCP_TIMEOUT_INIT`).
 const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// SYNs, and SYN-ACKs, that are sent again before giving up (`tcp_syn_retries`,
+/// So many SYNs are sent again a second after the one before, without backoff, since Linux 6.5
+/// (`tcp_syn_linear_timeouts`).
+const LINEAR_TIMEOUTS: u32 = 4;
+
+/// SYNs, and SYN-ACKs, that are sent again before giving up (`tcp_syn_retries` beside the linear ones,
 /// `tcp_synack_retries`).
-const SYN_RETRIES: u32 = 6;
+const SYN_RETRIES: u32 = 6 + LINEAR_TIMEOUTS;
 const SYN_ACK_RETRIES: u32 = 5;
 
 /// What a peer takes that says nothing (RFC 9293 §3.7.1).
@@ -26,6 +31,8 @@ pub(super) struct Handshake {
     due: Option<Instant>,
     /// When it was sent last.
     sent: Option<Instant>,
+    /// When it was sent first.
+    first: Option<Instant>,
     transmissions: u32,
     /// How often its time was up. A peer that has not heard of our SYN-ACK has it sent again, too, which
     /// brings giving up no nearer (`num_timeout` beside `num_retrans` in Linux).
@@ -39,6 +46,7 @@ impl Handshake {
         Self {
             due: Some(now),
             sent: None,
+            first: None,
             transmissions: 0,
             timeouts: 0,
             timeout: INITIAL_TIMEOUT,
@@ -64,7 +72,9 @@ impl Handshake {
             return true;
         }
         self.timeouts += 1;
-        self.timeout *= 2;
+        if state != State::SynSent || self.timeouts > LINEAR_TIMEOUTS {
+            self.timeout *= 2;
+        }
         self.due = Some(now);
         false
     }
@@ -78,6 +88,7 @@ impl Handshake {
         let due = self.due.take_if(|at| *at <= now).is_some();
         if due {
             self.sent = Some(now);
+            self.first.get_or_insert(now);
             self.transmissions += 1;
         }
         due
@@ -87,10 +98,25 @@ impl Handshake {
         self.transmissions.saturating_sub(1)
     }
 
-    /// The handshake's round trip, unless it is not known which SYN was answered (Karn).
-    pub(super) fn rtt(&self, now: Instant) -> Option<Duration> {
-        let sent = self.sent?;
-        (self.retransmits() == 0).then(|| now - sent)
+    /// The handshake's round trip. If several SYNs were sent, the answer's timestamp says which one it answers
+    /// (`tcp_synack_rtt_meas`, and `tcp_ack_update_rtt` at the client); without, that is not known (Karn).
+    pub(super) fn rtt(
+        &self,
+        now: Instant,
+        clock: &Clock,
+        answer: Option<Timestamps>,
+    ) -> Option<Duration> {
+        match self.retransmits() {
+            0 => Some(now - self.sent?),
+            _ => clock.since_echoed(now, answer),
+        }
+    }
+
+    /// Whether more than one SYN was lost, as far as the answer's timestamp does not say that the first one arrived
+    /// (RFC 6928 §2; Linux lets one loss pass: `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    pub(super) fn lost_syns(&self, clock: &Clock, answer: Option<Timestamps>) -> bool {
+        let answers_first = |first| clock.is_echo_of(first, answer);
+        self.retransmits() > 1 && self.timeouts > 0 && !self.first.is_some_and(answers_first)
     }
 
     pub(super) fn peer_options(&self) -> SynOptions {
@@ -137,7 +163,7 @@ impl Connection {
         self.peer_syn(now, segment);
         if acknowledges {
             // The window of a SYN is never scaled.
-            self.establish(now, segment.window.into());
+            self.establish(now, segment.window.into(), segment.timestamps);
             self.receiver.acknowledge();
         } else {
             // Simultaneous open.
@@ -167,7 +193,7 @@ impl Connection {
             self.peer_scale
         };
         self.hear_reflection(segment);
-        self.establish(now, u64::from(segment.window) << scale);
+        self.establish(now, u64::from(segment.window) << scale, segment.timestamps);
         true
     }
 

@@ -46,9 +46,30 @@ impl Clock {
     pub(super) fn option(&self, now: Instant, offering: bool) -> Option<Timestamps> {
         let wanted = if offering { self.offered } else { self.agreed };
         wanted.then(|| Timestamps {
-            val: Timestamps::tick(now).wrapping_add(self.offset),
+            val: self.tick(now),
             ecr: self.recent,
         })
+    }
+
+    /// How long ago that was sent what the segment answers, in whole ticks and at least one (`tcp_rtt_tsopt_us`).
+    pub(super) fn since_echoed(
+        &self,
+        now: Instant,
+        option: Option<Timestamps>,
+    ) -> Option<Duration> {
+        let option = option.filter(|option| self.agreed && option.ecr != 0)?;
+        let ticks = self.tick(now).wrapping_sub(option.ecr).max(1);
+        Some(Duration::from_millis(ticks.into()))
+    }
+
+    /// Whether the segment answers what was sent at that time.
+    pub(super) fn is_echo_of(&self, sent: Instant, option: Option<Timestamps>) -> bool {
+        self.agreed && option.is_some_and(|option| option.ecr == self.tick(sent))
+    }
+
+    /// Our clock, as segments carry it.
+    fn tick(&self, at: Instant) -> u32 {
+        Timestamps::tick(at).wrapping_add(self.offset)
     }
 
     /// Whether the segment is an old duplicate (PAWS, RFC 7323 §5.3).

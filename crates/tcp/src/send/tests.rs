@@ -60,7 +60,7 @@ impl Script {
                 timestamps: setup.timestamps,
                 window: setup.window,
                 rtt: setup.rtt_ms.map(Duration::from_millis),
-                retransmits: 0,
+                lost_syns: false,
             },
         );
         let mut script = Self {

@@ -17,8 +17,8 @@ pub struct Terms {
     pub window: u64,
     /// Round trip of the handshake; None if it was ambiguous.
     pub rtt: Option<Duration>,
-    /// How often the SYN (or SYN-ACK) had to be sent again.
-    pub retransmits: u32,
+    /// Whether several SYNs, or SYN-ACKs, were lost.
+    pub lost_syns: bool,
 }
 
 /// An acknowledgement that arrived.

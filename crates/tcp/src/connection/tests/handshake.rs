@@ -59,13 +59,47 @@ fn an_answer_holds_only_what_was_offered() {
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_after_one_second_and_then_two() {
+fn a_lost_syn_is_sent_again_after_one_second_and_then_another() {
     let mut pair = Pair::new(config(1), config(2));
     pair.lose = |from, n, _| from == CLIENT && n < 2;
-    pair.run_for(Duration::from_millis(3019));
+    pair.run_for(Duration::from_millis(2019));
     assert!(pair.ends[SERVER].is_none() || pair.states()[CLIENT] == State::SynSent);
     pair.run_for(Duration::from_millis(2));
     assert_eq!(pair.states()[CLIENT], State::Established);
+    assert_eq!(pair.end(CLIENT).info().cwnd, 1, "two were lost");
+}
+
+/// What is sent again on the way of seconds was not lost: the answer's timestamp is the first one's.
+#[test]
+fn a_slow_answer_is_no_loss() {
+    for (timestamps, cwnd, rtt_ms) in [(true, 10, Some(3500)), (false, 1, None)] {
+        let config = |isn| Config {
+            timestamps,
+            ..config(isn)
+        };
+        let mut pair = Pair::new(config(1), config(2));
+        let start = pair.now;
+        let syn = pair.end(CLIENT).transmit(start).unwrap();
+        let mut server = Connection::accept(config(2), start, &syn).unwrap();
+        let answer = server.transmit(start).unwrap();
+        pair.lose = |_, _, _| true;
+        pair.run_for(Duration::from_millis(3500));
+        assert_eq!(
+            pair.sent[CLIENT], 3,
+            "sent again after one, two and three seconds"
+        );
+        let acks = pair.inject(CLIENT, &answer);
+        let now = pair.now;
+        while let Some(at) = server.timeout().filter(|at| *at <= now) {
+            server.expire(at);
+            server.transmit(at);
+        }
+        server.receive(now, &acks[0]);
+        for info in [pair.end(CLIENT).info(), server.info()] {
+            assert_eq!(info.cwnd, cwnd);
+            assert_eq!(info.srtt, rtt_ms.map(Duration::from_millis));
+        }
+    }
 }
 
 #[test]
@@ -93,9 +127,9 @@ fn a_lost_last_ack_of_the_handshake_is_made_good_by_another() {
 fn nobody_answers() {
     let mut pair = Pair::new(config(1), config(2));
     pair.lose = |_, _, _| true;
-    // 1 + 2 + … + 64 s after seven SYNs (tcp_syn_retries = 6).
-    pair.run_for(Duration::from_millis(126_900));
-    assert_eq!((pair.sent[CLIENT], pair.end(CLIENT).ending()), (7, None));
+    // Four times 1 s, then 1 + 2 + … + 64 s, after eleven SYNs (tcp_syn_linear_timeouts = 4, tcp_syn_retries = 6).
+    pair.run_for(Duration::from_millis(130_900));
+    assert_eq!((pair.sent[CLIENT], pair.end(CLIENT).ending()), (11, None));
     pair.run_for(Duration::from_millis(200));
     assert_eq!(pair.end(CLIENT).ending(), Some(Ending::TimedOut));
 }
