@@ -45,12 +45,12 @@ pub struct ValidateArgs {
     /// most, also a small scenario that differs as much and its curves
     #[arg(long, value_name = "FOLDER", requires = "random")]
     pub out: Option<PathBuf>,
-    /// Hold the simulator against the kernel's results that `--out` has kept in this folder; needs no root
+    /// Hold the simulator against the kernel's results that `--out` has kept in this folder; needs no root without `--small`
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenarios", "only", "repeat", "html", "random"])]
     pub again: Option<PathBuf>,
-    /// With `--out`: make so many of the scenarios that differ most small, in some minutes each
-    #[arg(long, value_name = "N", requires = "out", default_value_t = 1)]
-    pub small: usize,
+    /// Make so many of the kept scenarios that differ most small, in some minutes each, and show their curves; 1 with `--out`
+    #[arg(long, value_name = "N")]
+    pub small: Option<usize>,
     /// Print the rows as JSON instead of a table
     #[arg(long)]
     pub json: bool,

@@ -19,7 +19,7 @@ use crate::provenance::{Made, provenance};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use chance::{Held, hold};
-use numbers::numbers;
+use numbers::{Number, numbers};
 use report::Report;
 use simulate::simulate;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
     let from = provenance(Made::OnKernel, seeds);
     let report = hold_all(&trials, &stop)?;
     if args.out.is_some() {
-        let furthest = report.furthest(args.small);
+        let furthest = report.furthest(args.small.unwrap_or(1));
         smaller::all(&trials, &furthest, &from, &stop)?;
     }
     finish(args, &report, from)
@@ -53,11 +53,17 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
 
 /// Holds the simulator against what a folder has kept.
 pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
+    let small = args.small.unwrap_or(0);
+    if small > 0 {
+        require_root("the laboratory")?;
+    }
     let stop = signals::stop_flag()?;
     let trials = Trial::load_all(folder)?;
     let report = hold_all(&trials, &stop)?;
     let none: [u64; 0] = [];
-    finish(args, &report, provenance(Made::InVirtualTime, none))
+    let from = provenance(Made::InVirtualTime, none);
+    smaller::all(&trials, &report.furthest(small), &from, &stop)?;
+    finish(args, &report, from)
 }
 
 fn finish(args: &ValidateArgs, report: &Report, from: Provenance) -> Result<ExitCode> {
@@ -77,7 +83,7 @@ fn hold_all(trials: &[Trial], stop: &Arc<AtomicBool>) -> Result<Report> {
     for trial in trials {
         match &trial.kernel {
             Kernel::Counts(run) => match hold_one(trial, run, stop)? {
-                Some(held) => report.add(held),
+                Some((held, own)) => report.add(held, &own),
                 None => report.unfinished += 1,
             },
             Kernel::Doubtful(warning) => report.add_doubtful(&trial.name, warning),
@@ -89,13 +95,20 @@ fn hold_all(trials: &[Trial], stop: &Arc<AtomicBool>) -> Result<Report> {
     Ok(report)
 }
 
-/// None if it was stopped.
-fn hold_one(trial: &Trial, run: &RunResult, stop: &Arc<AtomicBool>) -> Result<Option<Vec<Held>>> {
+/// The kernel's numbers and those of a further run of the simulator's, held against thirty runs of the simulator's; none if
+/// it was stopped.
+fn hold_one(
+    trial: &Trial,
+    run: &RunResult,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<(Vec<Held>, Vec<Held>)>> {
     let case = &trial.case;
-    let warmup_s = case.scenario.warmup_s;
+    let of = |run: &RunResult| numbers(run, case.scenario.warmup_s);
     let sims = simulate(case, stop).with_context(|| trial.name.clone())?;
-    let sims: Vec<_> = sims.iter().map(|sim| numbers(sim, warmup_s)).collect();
-    Ok((!sims.is_empty()).then(|| hold(&trial.name, &numbers(run, warmup_s), &sims)))
+    let sims: Vec<_> = sims.iter().map(of).collect();
+    let hold = |one: &[Number], sims| hold(&trial.name, one, sims);
+    let split = sims.split_last();
+    Ok(split.map(|(own, sims)| (hold(&of(run), sims), hold(own, sims))))
 }
 
 /// A bar over so many scenarios.

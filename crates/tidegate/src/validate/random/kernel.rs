@@ -41,8 +41,7 @@ fn side_by_side(
     stop: &Arc<AtomicBool>,
     bar: &Bar,
 ) -> Result<()> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let room = Room::of(MBPS_A_CORE * cores as f64);
+    let room = Room::of_this_machine();
     let again = trials
         .iter_mut()
         .filter(|t| !matches!(t.kernel, Kernel::Counts(_)));
@@ -91,7 +90,7 @@ pub fn on_kernel(case: &Case, stop: &Arc<AtomicBool>) -> Result<Option<RunResult
 }
 
 /// Mbit/s of both directions in the mean.
-fn mbps(case: &Case) -> f64 {
+pub fn mbps(case: &Case) -> f64 {
     let inputs = case.repetition(0).map(|setup| setup.inputs);
     inputs.map_or(f64::INFINITY, |inputs| {
         (inputs.down.rate.mean_bps() + inputs.up.rate.mean_bps()) / 1e6
@@ -99,29 +98,31 @@ fn mbps(case: &Case) -> f64 {
 }
 
 /// How many Mbit/s the machine can forward at once.
-struct Room {
+pub struct Room {
     all: f64,
     taken: Mutex<f64>,
     left: Condvar,
 }
 
 /// Some of them, until it is dropped.
-struct Place<'a> {
+pub struct Place<'a> {
     room: &'a Room,
     mbps: f64,
 }
 
 impl Room {
-    fn of(all: f64) -> Self {
+    /// As many as its cores can.
+    pub fn of_this_machine() -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
-            all,
+            all: MBPS_A_CORE * cores as f64,
             taken: Mutex::new(0.0),
             left: Condvar::new(),
         }
     }
 
     /// Waits until there is room for so many; what needs more than there are is alone.
-    fn take(&self, mbps: f64) -> Place<'_> {
+    pub fn take(&self, mbps: f64) -> Place<'_> {
         let mbps = mbps.min(self.all);
         let full = |taken: &mut f64| *taken + mbps > self.all;
         let taken = locked(&self.taken);

@@ -20,6 +20,8 @@ const LISTED: usize = 40;
 #[derive(Default)]
 pub struct Report {
     held: Vec<Held>,
+    /// How many numbers of a further run of the simulator's there are, and agree.
+    own: [usize; 2],
     scenarios: u32,
     doubtful: Vec<Doubtful>,
     /// Scenarios that were not held.
@@ -51,15 +53,19 @@ struct Json<'a> {
     scenarios: u32,
     unfinished: u32,
     share: f64,
+    /// The share of a further run of the simulator's.
+    own_share: f64,
     kinds: BTreeMap<&'static str, Kind>,
     doubtful: &'a [Doubtful],
     differences: Vec<&'a Held>,
 }
 
 impl Report {
-    /// Of one more scenario.
-    pub fn add(&mut self, held: Vec<Held>) {
+    /// Of one more scenario, with those of a further run of the simulator's.
+    pub fn add(&mut self, held: Vec<Held>, own: &[Held]) {
         self.scenarios += 1;
+        self.own[0] += own.len();
+        self.own[1] += own.iter().filter(|held| held.agrees).count();
         self.held.extend(held);
     }
 
@@ -98,6 +104,11 @@ impl Report {
         agree as f64 / self.held.len().max(1) as f64
     }
 
+    /// What a simulator that is the kernel would have.
+    fn own_share(&self) -> f64 {
+        self.own[1] as f64 / self.own[0].max(1) as f64
+    }
+
     fn kinds(&self) -> BTreeMap<&'static str, Kind> {
         let mut kinds: BTreeMap<_, Kind> = BTreeMap::new();
         for held in &self.held {
@@ -127,6 +138,7 @@ impl Report {
                 scenarios: self.scenarios,
                 unfinished: self.unfinished,
                 share: self.share(),
+                own_share: self.own_share(),
                 kinds: self.kinds(),
                 doubtful: &self.doubtful,
                 differences: self.differences(),
@@ -142,10 +154,11 @@ impl Report {
             writeln!(out, "{scenario} is not counted: {warning}")?;
         }
         let (share, scenarios) = (100.0 * self.share(), self.scenarios);
+        let own = 100.0 * self.own_share();
         writeln!(
             out,
             "{share:.1} % of {} numbers of {scenarios} scenarios are within chance and 5 % (goal: {:.0} %, and none beyond \
-             twice).",
+             twice). Of a further run of the simulator's {own:.1} % are.",
             self.held.len(),
             100.0 * GOAL
         )?;

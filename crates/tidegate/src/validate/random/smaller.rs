@@ -8,7 +8,7 @@ mod candidates;
 
 use super::super::cases::Case;
 use super::chance::Held;
-use super::kernel::on_kernel;
+use super::kernel::{Room, mbps, on_kernel};
 use super::simulate::simulate;
 use super::trial::{Trial, write_case};
 use super::{bar, hold, numbers};
@@ -18,7 +18,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use tidegate_scenario::{Comparison, Provenance, ResultSet, RunResult};
+use tidegate_terminal::Bar;
 use toml::Table;
 
 /// Candidates of a scenario that are run at most: some six minutes.
@@ -39,16 +41,33 @@ pub fn all(
     from: &Provenance,
     stop: &Arc<AtomicBool>,
 ) -> Result<()> {
-    for held in furthest {
+    let bar = bar(TRIES * furthest.len(), "smaller");
+    let room = Room::of_this_machine();
+    let work = |held: &Held| -> Result<()> {
         let trial = trials.iter().find(|trial| trial.name == held.scenario);
         let trial = trial.context("a scenario that was held")?;
-        make_small(trial, held, from, stop).with_context(|| trial.name.clone())?;
-    }
+        let _place = room.take(mbps(&trial.case));
+        make_small(trial, held, from, (stop, &bar)).with_context(|| trial.name.clone())
+    };
+    thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> = furthest
+            .iter()
+            .map(|held| scope.spawn(move || work(held)))
+            .collect();
+        let results = workers.into_iter().map(|w| w.join().expect("no panic"));
+        results.collect::<Result<Vec<_>>>()
+    })?;
+    bar.end();
     Ok(())
 }
 
-fn make_small(trial: &Trial, like: &Held, from: &Provenance, stop: &Arc<AtomicBool>) -> Result<()> {
-    let bar = bar(TRIES, &format!("{} smaller", trial.name));
+fn make_small(
+    trial: &Trial,
+    like: &Held,
+    from: &Provenance,
+    (stop, bar): (&Arc<AtomicBool>, &Bar),
+) -> Result<()> {
     let folder = &trial.folder;
     let mut small = trial.table()?;
     let mut tries = 0;
@@ -70,7 +89,7 @@ fn make_small(trial: &Trial, like: &Held, from: &Provenance, stop: &Arc<AtomicBo
         }
     }
     let _ = fs::remove_file(folder.join(TRIED));
-    bar.end();
+    bar.further((TRIES - tries) as u64);
     show(folder, &small, from, stop)
 }
 
