@@ -244,7 +244,7 @@ pub enum WorkloadKind {
         #[serde(default = "datagram_bytes")]
         #[schemars(range(min = 29, max = 65_535))]
         packet_bytes: u64,
-        /// How long after one the next follows.
+        /// How long after one the next follows; always as long by default.
         #[serde(default, skip_serializing_if = "Spacing::is_constant")]
         spacing: Spacing,
     },
