@@ -20,8 +20,8 @@
 //! soon as the others alone fill the pipe. And in some PROBE_RTTs CUBIC has just given up three tenths of its window; BBR goes by
 //! the shortest queue of ten seconds.
 //!
-//! Not held to: 64 bandwidth-delay products, where most depends on the receive window. With one that is fixed one flow has 0.21, with
-//! an autotuned one it starves, as it does in the kernel (0.02).
+//! Not held to: 64 bandwidth-delay products, where how it begins decides. In a run with a fixed receive window one flow has 0.21, in one
+//! with an autotuned window it starves, though that window is never full; the kernel has it starve, too (0.02).
 
 mod common;
 
