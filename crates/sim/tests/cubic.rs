@@ -64,7 +64,9 @@ impl Path {
         assert_eq!(find("timeouts").value.last(), Some(&0.0));
         let windows = find("cwnd_packets");
         let teeth = teeth(&windows.t_s, &windows.value, *rtt_s);
-        (teeth, find("rtt_ms").value.last().expect("it") / 1e3)
+        let rtts = &find("rtt_ms").value;
+        let later = &rtts[rtts.len() / 2..];
+        (teeth, later.iter().sum::<f64>() / later.len() as f64 / 1e3)
     }
 
     /// Every sample of every tooth is within `allowed` packets of the curve and a share of the window, and what the curve grows by
@@ -168,8 +170,8 @@ fn over_a_long_round_trip_the_window_follows_the_cubic_curve() {
 
 /// Over a short round trip Reno's window is the larger one. It is followed less closely than a cubic curve, whose target lies a round
 /// trip ahead: what the window lacks is made up for in a round trip, and only from the next look-up on, until when Reno's window
-/// grows further. And Linux reckons that by what is acknowledged, which is a packet or two less than the window in a
-/// round trip: three hundredths.
+/// grows further. And Linux reckons Reno's window by what is acknowledged, which at 5 ms is 1.4 % less in a round trip than the
+/// window: two hundredths.
 #[test]
 fn over_a_short_round_trip_the_window_follows_renos() {
     for (rtt_s, seconds) in [(0.02, 60.0), (0.01, 30.0), (0.005, 20.0)] {
@@ -179,6 +181,6 @@ fn over_a_short_round_trip_the_window_follows_renos() {
             p: 1e-3,
             seconds,
         }
-        .assert_follows(2.0 + lag, 0.03);
+        .assert_follows(2.0 + lag, 0.02);
     }
 }
