@@ -2,7 +2,7 @@
 
 use super::emulab::{case, core, mpath, path_name, picture};
 use super::network::{MPATH, over};
-use tidegate_scenario::{Direction, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, Spacing, Workload, WorkloadKind};
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 const CASE: &str = "load aggregation";
@@ -28,6 +28,7 @@ pub fn figure() -> Figure {
         direction: Direction::Down,
         mbps: OTHERS,
         packet_bytes: 1500,
+        spacing: Spacing::Constant,
     };
     let others = Workload {
         stop_s: Some(LEAVE_S),

@@ -12,7 +12,7 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_scenario::{Direction, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, Spacing, Workload, WorkloadKind};
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Base RTTs in milliseconds; with `--quick` the second.
@@ -304,6 +304,7 @@ impl Company {
                 direction: Direction::Down,
                 mbps: path.mean_mbps * DATAGRAMS,
                 packet_bytes: 1200,
+                spacing: Spacing::Constant,
             },
             false => download().does,
         };

@@ -4,7 +4,7 @@ use crate::arq::ArqProcess;
 use crate::delay::Propagation;
 use crate::flight::Flight;
 use crate::loss::LossProcess;
-use crate::queue::{Queue, Queued};
+use crate::queue::{PacketTime, Queue, Queued};
 use crate::rate::Burst;
 use crate::shaper::Shaper;
 use crate::transmitter::Transmitter;
@@ -65,6 +65,8 @@ pub struct Link<P> {
     /// Being sent or on the way.
     flight: Flight<P>,
     stats: Stats,
+    /// How long those that were sent had waited, as is reported of them.
+    waited: PacketTime,
     capacity: Capacity,
 }
 
@@ -96,6 +98,7 @@ impl<P: Packet> Link<P> {
             propagation: Propagation::new(config.delay),
             flight: Flight::new(config.disorder, config.middlebox, stream(3)),
             stats: Stats::default(),
+            waited: PacketTime::default(),
             capacity: Capacity::new(&config.rate),
         }
     }
@@ -191,6 +194,39 @@ impl<P: Packet> Link<P> {
         self.flight.len() + usize::from(self.transmitter.is_sending())
     }
 
+    /// Holds the link to what is true of any: that no packet is lost count of ([`Stats`]), and Little's law, that the length of
+    /// its queue summed over time is the sum of the waits (`queue/little.rs`). Does nothing in a release build.
+    ///
+    /// # Panics
+    /// If the link is at fault.
+    pub fn assert_sound(&self) {
+        #[cfg(debug_assertions)]
+        {
+            let Stats {
+                arrived_packets,
+                delivered_packets,
+                dropped,
+                lost,
+                duplicated,
+                ..
+            } = self.stats;
+            let inside = self.shaper_len() + self.queue_len() + self.in_flight();
+            let out = delivered_packets + dropped + lost + inside as u64;
+            assert_eq!(
+                arrived_packets + duplicated,
+                out,
+                "packets, {:?}",
+                self.stats
+            );
+            let law = self.queue.law(self.clock);
+            let sent = self.waited.get() + self.transmitter.waited().as_nanos();
+            assert_eq!(law.stood, sent + law.waiting, "packets × ns in the queue");
+            if let Some(shaper) = &self.shaper {
+                shaper.assert_littles_law(self.clock);
+            }
+        }
+    }
+
     /// Whether there is something to send.
     pub(crate) fn has_work(&self) -> bool {
         self.transmitter.has_work(&self.queue)
@@ -256,6 +292,7 @@ impl<P: Packet> Link<P> {
     #[inline(never)]
     fn transmit(&mut self, now: Instant) {
         while let Some(departure) = self.transmitter.next_departure(now, &mut self.queue) {
+            self.waited.waited(departure.queued);
             let received = match &mut self.arq {
                 None => Some(departure.at),
                 Some(arq) => arq.deliver(departure.at),

@@ -8,6 +8,7 @@ mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod guard;
+mod little;
 mod marking;
 mod pie;
 mod red;
@@ -17,6 +18,9 @@ pub(crate) use backlog::{Backlog, Queued};
 pub use config::{Policy, QueueConfig, QueuePolicy};
 pub use dualpi2::DualPi2Policy;
 pub use fq_codel::FqCodelPolicy;
+#[cfg(debug_assertions)]
+pub(crate) use little::Law;
+pub(crate) use little::PacketTime;
 pub use marking::Marking;
 pub use red::RedPolicy;
 

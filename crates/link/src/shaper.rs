@@ -1,6 +1,8 @@
 //! Token-bucket shaping.
 
-use crate::queue::{Backlog, Queued};
+#[cfg(debug_assertions)]
+use crate::queue::Law;
+use crate::queue::{Backlog, PacketTime, Queued};
 use crate::rate::NANOBITS_PER_BYTE;
 use crate::{Instant, Packet};
 use std::time::Duration;
@@ -31,6 +33,8 @@ pub(crate) struct Shaper<P> {
     tokens: u64,
     counted: Instant,
     dropped: u64,
+    /// How long those that have left had waited.
+    waited: PacketTime,
 }
 
 impl<P: Packet> Shaper<P> {
@@ -46,6 +50,7 @@ impl<P: Packet> Shaper<P> {
             tokens: size,
             counted: Instant::ZERO,
             dropped: 0,
+            waited: PacketTime::default(),
         }
     }
 
@@ -70,7 +75,9 @@ impl<P: Packet> Shaper<P> {
     /// The next packet that leaves by `now`, and when.
     pub(crate) fn release(&mut self, now: Instant) -> Option<(Instant, P)> {
         let at = self.next_event().filter(|&at| at <= now)?;
-        let Queued { packet, .. } = self.waiting.pop()?;
+        let queued = self.waiting.pop(at)?;
+        self.waited.waited(queued.wait(at));
+        let packet = queued.packet;
         let gained = self
             .bits_per_second
             .saturating_mul((at - self.counted).as_nanos() as u64);
@@ -82,6 +89,14 @@ impl<P: Packet> Shaper<P> {
     /// Packets that wait.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Little's law (`queue/little.rs`): the queue's length over time is the sum of the waits.
+    #[cfg(debug_assertions)]
+    pub(crate) fn assert_littles_law(&self, now: Instant) {
+        let law = Law::of(&self.waiting, now);
+        let waits = self.waited.get() + law.waiting;
+        assert_eq!(law.stood, waits, "packets × ns in the shaper's queue");
     }
 
     /// Packets dropped so far.

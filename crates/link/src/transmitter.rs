@@ -95,6 +95,15 @@ impl<P: Packet> Transmitter<P> {
         }
     }
 
+    /// How long the packet had waited that has left the queue but not yet the near end, if there is one.
+    #[cfg(debug_assertions)]
+    pub(crate) fn waited(&self) -> Duration {
+        match self {
+            Self::Bursty(bursty) => bursty.sending.as_ref().map_or(Duration::ZERO, |s| s.queued),
+            Self::Fluid(_) => Duration::ZERO,
+        }
+    }
+
     /// Whether there is something to send.
     pub(crate) fn has_work(&self, queue: &Queue<P>) -> bool {
         self.is_sending() || queue.len() > 0

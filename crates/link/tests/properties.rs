@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
     Arq, BlockError, Capacity, CellKind, CellModel, Config, CrossTraffic, DelayProfile, DelayTrace,
-    Delivery, Disorder, Fading, FqCodelPolicy, Instant, Link, Loss, Middlebox, Packet, Policy,
-    QueueConfig, Rate, RateSeries, RedPolicy, ScheduledSeries, Scheduler, Sequence, Sharing,
-    SignalWalk, TokenBucket, Trace,
+    Delivery, Disorder, DualPi2Policy, Fading, FqCodelPolicy, Instant, Link, Loss, Middlebox,
+    Packet, Policy, QueueConfig, Rate, RateSeries, RedPolicy, ScheduledSeries, Scheduler, Sequence,
+    Sharing, SignalWalk, TokenBucket, Trace,
 };
 
 /// Flows among which the packets are dealt out in turn.
@@ -124,6 +124,13 @@ fn queues() -> impl Strategy<Value = QueueConfig> {
         }),
         (1u64..30).prop_map(|target| Policy::Pie {
             target: Duration::from_millis(target),
+        }),
+        (1u64..30, 0u32..100).prop_map(|(target, classic_percent)| {
+            Policy::DualPi2(DualPi2Policy {
+                target: Duration::from_millis(target),
+                classic_percent,
+                ..DualPi2Policy::default()
+            })
         }),
         (1u64..20, 100u32..3000, 1u32..5).prop_map(|(target, quantum, flows)| {
             Policy::FqCodel(FqCodelPolicy {
@@ -288,7 +295,9 @@ fn run(config: &Config, arrivals: &[Arrival], polling: Polling) -> Outcome {
         outcome.poll_until(now, &mut polled, polling);
         outcome.link.push(now, Numbered { number, bytes });
     }
+    outcome.link.assert_sound();
     outcome.poll_until(now + Duration::from_secs(60), &mut polled, polling);
+    outcome.link.assert_sound();
     outcome
 }
 

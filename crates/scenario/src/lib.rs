@@ -51,4 +51,4 @@ pub use text::read_text;
 pub use tidegate_laws::{Direction, Law};
 pub use vary::{Setting, Variation, combinations};
 pub use ways::{DOWN, ProxySpec, UP};
-pub use workload::{ReadRate, Workload, WorkloadKind};
+pub use workload::{ReadRate, Spacing, Workload, WorkloadKind};

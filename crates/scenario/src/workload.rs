@@ -130,6 +130,25 @@ pub enum ReadRate {
     },
 }
 
+/// How long after one datagram the next follows.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Spacing {
+    /// Always as long.
+    #[default]
+    Constant,
+    /// At random, whatever came before: the numbers of datagrams in a second have Poisson's distribution. It follows from the
+    /// scenario's seed and the workload's name.
+    Poisson,
+}
+
+impl Spacing {
+    /// Whether it is always the same.
+    pub fn is_constant(&self) -> bool {
+        *self == Self::Constant
+    }
+}
+
 /// The kinds of workload.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -212,19 +231,22 @@ pub enum WorkloadKind {
         /// How fast the application reads.
         reads: ReadRate,
     },
-    /// Datagrams at a constant rate that no congestion slows down.
+    /// Datagrams that no congestion slows down.
     Datagrams {
         /// Which way they go.
         #[serde(default)]
         #[schemars(schema_with = "words::direction")]
         direction: Direction,
-        /// Mbit/s, IP headers included.
+        /// Mbit/s on average, IP headers included.
         #[schemars(range(min = 0.001, max = 100_000.0))]
         mbps: f64,
         /// Length of each, in bytes, IP header included.
         #[serde(default = "datagram_bytes")]
         #[schemars(range(min = 29, max = 65_535))]
         packet_bytes: u64,
+        /// How long after one the next follows; always as long by default.
+        #[serde(default, skip_serializing_if = "Spacing::is_constant")]
+        spacing: Spacing,
     },
     /// A server that sends a chunk, falls silent, and sends the next, on one connection.
     Chunks {

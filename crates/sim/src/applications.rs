@@ -305,11 +305,13 @@ fn of_workload(
             direction,
             mbps,
             packet_bytes,
+            spacing,
         } => vec![Box::new(datagrams::Datagrams::new(
             name,
             *direction,
             *mbps,
             *packet_bytes,
+            datagrams::Gaps::new(*spacing, seed, name),
             window,
         ))],
         WorkloadKind::Mpath(transfer) => {

@@ -17,6 +17,7 @@ use tidegate_time::Instant;
 pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) -> RunResult {
     let window = world.window;
     for measured in &mut world.network.links {
+        measured.link.assert_sound();
         measured.record.at_end = *measured.link.stats();
     }
     let link = |measured: &MeasuredLink| link(measured, window);

@@ -136,7 +136,7 @@ impl<P: Packet> Guard<P> for Abc {
         backlog: &mut Backlog<P>,
         signals: &mut Signals,
     ) -> Option<Queued<P>> {
-        let mut queued = backlog.pop()?;
+        let mut queued = backlog.pop(at)?;
         let fraction = self.fraction(at, queued.packet.wire_bytes(), backlog.bytes());
         match queued.packet.ecn() {
             Ecn::NotEct => {}

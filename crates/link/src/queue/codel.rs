@@ -59,8 +59,8 @@ impl Codel {
         backlog: &mut Backlog<P>,
         signals: &mut Signals,
     ) -> Option<Queued<P>> {
-        let signal = |queued| signals.signal(queued);
-        let mut queued = self.dequeue(at, || Taken::from(backlog), signal)?;
+        let signal = |queued| signals.signal(queued, at);
+        let mut queued = self.dequeue(at, || Taken::from(backlog, at), signal)?;
         signals.step(&mut queued, at);
         Some(queued)
     }
@@ -167,10 +167,10 @@ pub(super) struct Taken<T> {
 }
 
 impl<P: Packet> Taken<Queued<P>> {
-    /// The oldest of `backlog`.
+    /// The oldest of `backlog`, at `at`.
     #[inline]
-    pub(super) fn from(backlog: &mut Backlog<P>) -> Option<Self> {
-        let queued = backlog.pop()?;
+    pub(super) fn from(backlog: &mut Backlog<P>, at: Instant) -> Option<Self> {
+        let queued = backlog.pop(at)?;
         Some(Self {
             arrival: queued.arrival,
             backlog: backlog.bytes(),

@@ -103,11 +103,11 @@ impl<P: Packet> DualPi2<P> {
     /// The next packet to be transmitted, from `at` on, after those that are dropped.
     pub(super) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
         self.catch_up(at);
-        while let Some((queued, turn)) = self.take() {
+        while let Some((queued, turn)) = self.take(at) {
             let l4s = queued.packet.ecn().is_l4s();
             let kept = match l4s {
-                true => self.signal_l4s(queued),
-                false => self.signal_classic(queued),
+                true => self.signal_l4s(queued, at),
+                false => self.signal_classic(queued, at),
             };
             if let Some(mut queued) = kept {
                 if l4s {
@@ -121,14 +121,14 @@ impl<P: Packet> DualPi2<P> {
     }
 
     /// The packet whose turn it is, and what its bytes change of the turns: nothing where one queue is empty.
-    fn take(&mut self) -> Option<(Queued<P>, i64)> {
+    fn take(&mut self, at: Instant) -> Option<(Queued<P>, i64)> {
         let share = i64::from(self.policy.classic_percent);
         let [low, classic] = [self.low_latency.len() > 0, self.classic.len() > 0];
         if low && (!classic || self.credit <= 0) {
             let turn = if classic { share } else { 0 };
-            return Some((self.low_latency.pop()?, turn));
+            return Some((self.low_latency.pop(at)?, turn));
         }
-        let Some(queued) = self.classic.pop() else {
+        let Some(queued) = self.classic.pop(at) else {
             self.credit = first_credit(&self.policy);
             return None;
         };
@@ -137,25 +137,25 @@ impl<P: Packet> DualPi2<P> {
     }
 
     /// RFC 9332 §A.1, lines 8 to 12: p², by two draws. On overload everything is dropped, whatever it can.
-    fn signal_classic(&mut self, queued: Queued<P>) -> Option<Queued<P>> {
+    fn signal_classic(&mut self, queued: Queued<P>, at: Instant) -> Option<Queued<P>> {
         if self.is_short() || !self.squared() {
             return Some(queued);
         }
         if self.is_overloaded() {
-            self.signals.dropped += 1;
+            self.signals.drop(&queued, at);
             return None;
         }
-        self.signals.signal(queued)
+        self.signals.signal(queued, at)
     }
 
     /// RFC 9332 §A.1, lines 14 to 21: k p, which overload turns into drops with p² and marks of all others.
-    fn signal_l4s(&mut self, mut queued: Queued<P>) -> Option<Queued<P>> {
+    fn signal_l4s(&mut self, mut queued: Queued<P>, at: Instant) -> Option<Queued<P>> {
         if self.is_short() {
             return Some(queued);
         }
         if self.is_overloaded() {
             if self.squared() {
-                self.signals.dropped += 1;
+                self.signals.drop(&queued, at);
                 return None;
             }
             self.signals.mark(&mut queued.packet);
@@ -207,6 +207,11 @@ impl<P: Packet> DualPi2<P> {
 
     pub(super) fn bytes(&self) -> usize {
         self.low_latency.bytes() + self.classic.bytes()
+    }
+
+    #[cfg(debug_assertions)]
+    pub(super) fn backlogs(&self) -> [&Backlog<P>; 2] {
+        [&self.low_latency, &self.classic]
     }
 
     pub(super) fn signals(&self) -> Signals {

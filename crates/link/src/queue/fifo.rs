@@ -34,7 +34,7 @@ impl<P: Packet> Fifo<P> {
     pub(super) fn push(&mut self, mut queued: Queued<P>) {
         let bytes = queued.packet.wire_bytes();
         if self.drops_head {
-            self.make_room(bytes);
+            self.make_room(bytes, queued.arrival);
         }
         if self.admits(&mut queued) && self.fits(bytes) {
             self.backlog.push(queued);
@@ -55,13 +55,14 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
-    /// Drops the oldest packets until one of `bytes` fits.
-    fn make_room(&mut self, bytes: usize) {
+    /// Drops the oldest packets until one of `bytes` that arrives at `now` fits.
+    fn make_room(&mut self, bytes: usize, now: Instant) {
         // What an empty queue could not hold is not worth emptying the queue for.
         if bytes <= self.max_bytes && self.max_packets > 0 {
             while !self.fits(bytes) {
-                self.backlog.pop();
-                self.signals.dropped += 1;
+                if let Some(oldest) = self.backlog.pop(now) {
+                    self.signals.drop(&oldest, now);
+                }
             }
         }
     }
@@ -69,7 +70,7 @@ impl<P: Packet> Fifo<P> {
     #[inline]
     pub(super) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
         match &mut self.guard {
-            None => self.backlog.pop(),
+            None => self.backlog.pop(at),
             Some(guard) => guard.pop(at, &mut self.backlog, &mut self.signals),
         }
     }
@@ -86,6 +87,11 @@ impl<P: Packet> Fifo<P> {
 
     pub(super) fn bytes(&self) -> usize {
         self.backlog.bytes()
+    }
+
+    #[cfg(debug_assertions)]
+    pub(super) fn backlog(&self) -> &Backlog<P> {
+        &self.backlog
     }
 
     pub(super) fn signals(&self) -> Signals {

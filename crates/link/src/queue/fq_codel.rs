@@ -144,12 +144,12 @@ impl<P: Packet> FqCodel<P> {
         let threshold = flow.backlog.bytes() / 2;
         let mut gone = 0;
         for _ in 0..DROP_BATCH {
-            let Some(queued) = flow.backlog.pop() else {
+            let Some(queued) = flow.backlog.pop(self.newest) else {
                 break;
             };
             gone += queued.packet.wire_bytes();
             self.packets -= 1;
-            self.signals.dropped += 1;
+            self.signals.drop(&queued, self.newest);
             // Linux lets CoDel know, so that it signals harder.
             flow.codel.dropped_elsewhere();
             if gone >= threshold {
@@ -228,6 +228,11 @@ impl<P: Packet> FqCodel<P> {
 
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    #[cfg(debug_assertions)]
+    pub(super) fn backlogs(&self) -> impl Iterator<Item = &Backlog<P>> {
+        self.flows.iter().map(|flow| &flow.backlog)
     }
 
     pub(super) fn signals(&self) -> Signals {

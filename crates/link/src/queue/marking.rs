@@ -1,6 +1,7 @@
 //! Marks in place of drops (RFC 3168 §5, RFC 7567 §4.2.1).
 
 use super::backlog::Queued;
+use super::little::PacketTime;
 use crate::{Ecn, Instant, Packet};
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub(super) struct Signals {
     pub(super) dropped: u64,
     /// Packets that were not marked when they came, and were when they left.
     pub(super) marked: u64,
+    /// How long those had waited that were dropped after they had been taken in.
+    pub(super) waited: PacketTime,
 }
 
 impl Signals {
@@ -31,15 +34,26 @@ impl Signals {
             marking,
             dropped: 0,
             marked: 0,
+            waited: PacketTime::default(),
         }
     }
 
-    /// Tells the packet's sender of congestion: marks it, or else drops it. Returns it if it goes on.
-    pub(super) fn signal<P: Packet>(&mut self, mut queued: Queued<P>) -> Option<Queued<P>> {
+    /// A packet that had been taken in is dropped at `at`.
+    pub(super) fn drop<P>(&mut self, queued: &Queued<P>, at: Instant) {
+        self.dropped += 1;
+        self.waited.waited(queued.wait(at));
+    }
+
+    /// Tells the packet's sender of congestion: marks it, or else drops it at `at`. Returns it if it goes on.
+    pub(super) fn signal<P: Packet>(
+        &mut self,
+        mut queued: Queued<P>,
+        at: Instant,
+    ) -> Option<Queued<P>> {
         if self.marks(&mut queued.packet) {
             return Some(queued);
         }
-        self.dropped += 1;
+        self.drop(&queued, at);
         None
     }
 

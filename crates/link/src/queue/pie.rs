@@ -181,7 +181,7 @@ impl<P: Packet> Guard<P> for Pie {
     }
 
     fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut Signals) -> Option<Queued<P>> {
-        let queued = backlog.pop()?;
+        let queued = backlog.pop(at)?;
         self.left(at, at - queued.arrival, backlog.bytes());
         Some(queued)
     }

@@ -119,7 +119,7 @@ impl<P: Packet> Guard<P> for Red {
     }
 
     fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut Signals) -> Option<Queued<P>> {
-        let queued = backlog.pop()?;
+        let queued = backlog.pop(at)?;
         if backlog.len() == 0 {
             self.emptied(at);
         }

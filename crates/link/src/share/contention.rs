@@ -146,6 +146,8 @@ impl Opportunities for Contention {
 
     /// The link wants none of the opportunities until `now`.
     fn skip_past(&mut self, now: Instant) -> Burst {
+        // One may have been found for packets that were dropped since.
+        self.next = self.next.filter(|next| next.at > now);
         while self.air.end(self.tti) <= now {
             self.step(false);
         }

@@ -1,10 +1,14 @@
-//! Datagrams at a constant rate that no congestion slows down.
+//! Datagrams that no congestion slows down.
 
 use super::{Application, Context, Flow};
 use crate::hosts::Hosts;
 use crate::packet::Datagram;
+use crate::random;
+use rand_pcg::Pcg64Mcg;
+use std::time::Duration;
 use tidegate_measure::Window;
-use tidegate_scenario::{Direction, RunResult, Side};
+use tidegate_random::exponential;
+use tidegate_scenario::{Direction, RunResult, Side, Spacing};
 use tidegate_time::Instant;
 
 /// IP and UDP headers, in bytes.
@@ -15,18 +19,53 @@ pub struct Datagrams {
     flow: Flow,
     bytes: u64,
     nanos_each: f64,
-    sent: u64,
+    gaps: Gaps,
+    /// When the next is due, in datagrams' mean time since the first.
+    next: f64,
     over: bool,
+}
+
+/// How far apart datagrams are, where 1 is the mean.
+pub enum Gaps {
+    /// The same always.
+    Constant,
+    /// Exponentially distributed: a Poisson process.
+    Poisson(Pcg64Mcg),
+}
+
+impl Gaps {
+    /// Those of a workload of that name.
+    pub fn new(spacing: Spacing, seed: u64, name: &str) -> Self {
+        match spacing {
+            Spacing::Constant => Self::Constant,
+            Spacing::Poisson => Self::Poisson(random::stream(seed, name)),
+        }
+    }
+
+    fn draw(&mut self) -> f64 {
+        match self {
+            Self::Constant => 1.0,
+            Self::Poisson(rng) => exponential(rng),
+        }
+    }
 }
 
 impl Datagrams {
     /// IP packets of `bytes` at `mbps`.
-    pub fn new(name: &str, direction: Direction, mbps: f64, bytes: u64, window: Window) -> Self {
+    pub fn new(
+        name: &str,
+        direction: Direction,
+        mbps: f64,
+        bytes: u64,
+        gaps: Gaps,
+        window: Window,
+    ) -> Self {
         Self {
             flow: Flow::new(name.to_owned(), direction, window),
             bytes,
             nanos_each: bytes as f64 * 8e3 / mbps,
-            sent: 0,
+            gaps,
+            next: 0.0,
             over: false,
         }
     }
@@ -35,13 +74,12 @@ impl Datagrams {
 impl Application for Datagrams {
     fn wake(&mut self, context: &mut Context) -> Option<Instant> {
         let began = *self.flow.began.get_or_insert(context.now());
-        let due =
-            |n: u64| Instant::from_nanos(began.as_nanos() + (n as f64 * self.nanos_each) as u64);
-        if context.now() >= due(self.sent) {
-            self.sent += 1;
+        let due = |next: f64| began + Duration::from_nanos((next * self.nanos_each) as u64);
+        if context.now() >= due(self.next) {
+            self.next += self.gaps.draw();
             context.send(self.flow.direction, self.bytes);
         }
-        Some(due(self.sent))
+        Some(due(self.next))
     }
 
     fn datagram(&mut self, _now: Instant, _side: Side, _datagram: &Datagram) -> Option<u64> {

@@ -2,8 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::path::Path;
+use std::time::Duration;
 use tidegate_scenario::{FlowResult, ResultSet, RunResult, Scenario};
-use tidegate_sim::{Options, run_scenario};
+use tidegate_sim::{Options, Session, run_scenario};
 
 /// Runs a scenario.
 pub fn try_run(text: &str, series: bool) -> anyhow::Result<ResultSet> {
@@ -48,4 +49,35 @@ pub fn assert_near(ours: f64, expected: f64, share: f64) {
         (ours - expected).abs() <= share * expected.abs(),
         "{ours}, expected {expected} within {share}"
     );
+}
+
+/// A scenario of one run in the caller's hands.
+pub fn session(text: &str) -> Session {
+    let path = Path::new("test.toml");
+    let scenario = Scenario::parse(&format!("name = \"test\"\n{text}"), path).expect("a scenario");
+    let inputs = scenario.link_inputs(path).expect("links");
+    let session = Session::new(&scenario, &inputs, &scenario.runs[0], &Options::default());
+    session.expect("the simulator has it")
+}
+
+/// Mean, and its standard error.
+pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (mean, libm::sqrt(squares / (n - 1.0) / n))
+}
+
+/// The only run of a scenario with curves of points so far apart.
+pub fn curves(text: &str, bin: Duration) -> RunResult {
+    let path = Path::new("test.toml");
+    let scenario = Scenario::parse(&format!("name = \"test\"\n{text}"), path).expect("a scenario");
+    let inputs = scenario.link_inputs(path).expect("links");
+    let options = Options {
+        series: true,
+        bin,
+        ..Options::default()
+    };
+    let set = run_scenario(&scenario, &inputs, &options).expect("it runs");
+    set.runs.into_iter().next().expect("one run")
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Config, Link, Packet, QueueConfig, SignalWalk, Trace};
+use crate::{Config, FqCodelPolicy, Link, Packet, Policy, QueueConfig, SignalWalk, Trace};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,4 +140,33 @@ proptest! {
         let [left, right] = links.map(|mut link| std::iter::from_fn(|| link.poll(end)).collect::<Vec<_>>());
         prop_assert_eq!(left, right);
     }
+}
+
+/// FQ-CoDel at its limit drops half of a flow's bytes, oldest first: here all of it, after an opportunity was found
+/// for it.
+#[test]
+fn an_opportunity_of_the_past_is_nobodys() {
+    let queue = QueueConfig {
+        packets: Some(1),
+        policy: Policy::FqCodel(FqCodelPolicy::default()),
+        ..QueueConfig::default()
+    };
+    let trace = Rate::from(Trace::parse("10\n").expect("valid"));
+    let mut link = Link::new(
+        Config {
+            queue,
+            ..config(trace, Some(sharing(Scheduler::RoundRobin, 1, 1e6)))
+        },
+        1,
+    );
+    link.push(Instant::ZERO, Sized(100));
+    link.push(Instant::ZERO, Sized(1400));
+    assert_eq!((link.queue_len(), link.stats().dropped), (0, 2));
+    let late = Instant::from_millis(11);
+    link.push(late, Sized(1400));
+    let due = link
+        .poll(Instant::from_millis(100))
+        .expect("it gets through")
+        .due;
+    assert!(due >= late, "{due}");
 }
