@@ -12,11 +12,12 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use std::sync::Arc;
+use std::time::Duration;
 use tidegate_laws::{Law, Params};
 use tidegate_scenario::{Direction, Fair, Run, Scenario, Side, Workload};
 use tidegate_tcp::cc::Manual;
 use tidegate_tcp::steer::{Edge, Shares};
-use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
+use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State, Ticks};
 use tidegate_time::Instant;
 
 /// Measures, and wants nothing.
@@ -196,6 +197,8 @@ pub struct Hosts {
     own: Option<(Arc<dyn Own>, Vec<Workload>)>,
     opened: u32,
     random: Pcg64Mcg,
+    /// The ticks of each kernel.
+    ticks: [Ticks; 2],
 }
 
 impl Hosts {
@@ -226,6 +229,7 @@ impl Hosts {
             own: own.map(|own| (own, scenario.workloads.clone())),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
+            ticks: ["client", "server"].map(|host| ticks(scenario.seed, host)),
         })
     }
 
@@ -316,12 +320,32 @@ impl Hosts {
 
     /// Initial sequence number and clock are the connection's own (RFC 6528, RFC 7323 §5.4).
     fn fresh_config(&mut self, workload: usize, side: Side) -> Config {
+        let config = &self.configs[workload][index(side)];
         Config {
             initial_seq: Seq(self.random.random()),
             timestamp_offset: self.random.random(),
-            ..self.configs[workload][index(side)].clone()
+            ticks: is_kernels(config).then_some(self.ticks[index(side)]),
+            ..config.clone()
         }
     }
+}
+
+/// A kernel's clock ticks 250 times a second.
+const TICK: Duration = Duration::from_millis(4);
+
+/// That host's ticks, which are no other host's.
+fn ticks(seed: u64, host: &str) -> Ticks {
+    let mut rng = random::stream(seed, &format!("ticks {host}"));
+    Ticks {
+        period: TICK,
+        since: TICK.mul_f64(rng.random::<f64>()),
+    }
+}
+
+/// Whether a kernel has its timers: not where it is a textbook's, nor where it is QUIC's.
+fn is_kernels(config: &Config) -> bool {
+    let is_textbook = matches!(config.receive_buffer, ReceiveBuffer::Fixed(_));
+    !is_textbook && !config.paced
 }
 
 /// What client and server are set to: as `config` says, but for a congestion control of the caller's own at the sender of the

@@ -1,8 +1,8 @@
 //! What an endpoint is set to.
 
-use crate::Seq;
 use crate::cc::Factory;
 use crate::ecn::EcnMode;
+use crate::{Seq, Ticks};
 
 /// Settings of one endpoint. The defaults are those of Linux 6.18 over a path with an MTU of 1500.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct Config {
     pub initial_seq: Seq,
     /// Added to the clock in timestamps, so that no two connections' clocks agree.
     pub timestamp_offset: u32,
+    /// The ticks at which timers run out; none: to the nanosecond.
+    pub ticks: Option<Ticks>,
 }
 
 impl Config {
@@ -81,6 +83,7 @@ impl Default for Config {
             ecn: EcnMode::Off,
             initial_seq: Seq(0),
             timestamp_offset: 0,
+            ticks: None,
         }
     }
 }

@@ -129,7 +129,7 @@ impl Connection {
         Self {
             state,
             ending: None,
-            handshake: Handshake::new(now),
+            handshake: Handshake::new(now, config.ticks),
             ecn: Negotiation::default(),
             clock: Clock::new(&config),
             initial: config.initial_seq,

@@ -76,6 +76,7 @@ mod socket;
 mod stack;
 pub mod steer;
 pub mod stream;
+mod ticks;
 pub mod wire;
 
 pub use config::{Config, FlowControl, ReceiveBuffer};
@@ -84,5 +85,6 @@ pub use ecn::{Echo, EcnMode};
 pub use segment::{Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 pub use socket::Socket;
 pub use stack::Stack;
+pub use ticks::Ticks;
 pub use tidegate_ecn::Ecn;
 pub use tidegate_time::Instant;

@@ -21,7 +21,9 @@ mod reassembly;
 mod sack;
 mod window;
 
-use crate::{Config, Ecn, Flags, FlowControl, ReadReport, ReceiveBuffer, SackBlocks, Segment, Seq};
+use crate::{
+    Config, Ecn, Flags, FlowControl, ReadReport, ReceiveBuffer, SackBlocks, Segment, Seq, Ticks,
+};
 use ack::Acks;
 use autotune::Autotune;
 pub use ecn::Feedback as EcnFeedback;
@@ -124,6 +126,7 @@ pub struct Info {
 pub struct Receiver {
     terms: Terms,
     mss: u16,
+    ticks: Option<Ticks>,
     reassembly: Reassembly,
     sack: Sack,
     memory: Memory,
@@ -162,6 +165,7 @@ impl Receiver {
         Self {
             terms,
             mss: config.mss,
+            ticks: config.ticks,
             reassembly: Reassembly::new(),
             sack: Sack::default(),
             memory,
@@ -204,7 +208,8 @@ impl Receiver {
             .min(FIRST_ROUND * mss)
             .max(1);
         self.autotune = Autotune::new(now, first);
-        self.acks = Acks::new(now, terms.mss, terms.timestamps, size, terms.rtt);
+        self.acks =
+            Acks::new(now, terms.mss, terms.timestamps, size, terms.rtt).with_ticks(self.ticks);
     }
 
     /// Whether a segment lies in the window (RFC 9293 §3.10.7.4, first check). As Linux does

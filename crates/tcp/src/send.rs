@@ -158,7 +158,7 @@ impl Sender {
             usage: Usage::new(start),
             validation: Validation::new(config.slow_start_after_idle, config.initial_window),
             pacing: Pacing::new(config.paced),
-            timers: Timers::default(),
+            timers: Timers::new(config.ticks),
             retries: Retries::new(start),
             work: Work::default(),
             burst: Burst::default(),

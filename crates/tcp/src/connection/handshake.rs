@@ -2,6 +2,7 @@
 
 use super::timestamps::Clock;
 use super::{Connection, Ending, State};
+use crate::ticks::{Ticks, run_out};
 use crate::{Flags, Segment, Seq, SynOptions, Timestamps};
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -38,11 +39,12 @@ pub(super) struct Handshake {
     /// brings giving up no nearer (`num_timeout` beside `num_retrans` in Linux).
     timeouts: u32,
     timeout: Duration,
+    ticks: Option<Ticks>,
     peer: SynOptions,
 }
 
 impl Handshake {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant, ticks: Option<Ticks>) -> Self {
         Self {
             due: Some(now),
             sent: None,
@@ -50,12 +52,14 @@ impl Handshake {
             transmissions: 0,
             timeouts: 0,
             timeout: INITIAL_TIMEOUT,
+            ticks,
             peer: SynOptions::default(),
         }
     }
 
     pub(super) fn timeout(&self) -> Option<Instant> {
-        self.due.or_else(|| Some(self.sent? + self.timeout))
+        let sent = || Some(run_out(self.ticks, self.sent?, self.sent? + self.timeout));
+        self.due.or_else(sent)
     }
 
     /// Sends the SYN again if it is time; whether it is time to give up instead.

@@ -1,5 +1,6 @@
 //! When to acknowledge.
 
+use crate::ticks::{Ticks, run_out};
 use std::time::Duration;
 use tidegate_time::{Instant, earlier};
 
@@ -70,6 +71,7 @@ pub(super) struct Acks {
     /// Our own round trip, if one was measured, and the timeout that follows from it.
     srtt: Option<Duration>,
     rto: Duration,
+    ticks: Option<Ticks>,
 }
 
 /// ACKs of out-of-order segments that wait to be put together.
@@ -110,7 +112,13 @@ impl Acks {
             last_refusal: None,
             srtt: rtt,
             rto: rtt.map_or(RTO_INITIAL, |rtt| rtt + (2 * rtt).max(RTO_MIN)),
+            ticks: None,
         }
+    }
+
+    /// The same with a timer that runs out at ticks.
+    pub(super) fn with_ticks(self, ticks: Option<Ticks>) -> Self {
+        Self { ticks, ..self }
     }
 
     /// Payload of the peer's full segments, as guessed.
@@ -258,7 +266,7 @@ impl Acks {
     /// A second segment, or the timer, may come first (`tcp_send_delayed_ack`).
     pub(super) fn delay(&mut self, now: Instant) {
         let ato = self.delay_allowed();
-        let mut at = now + ato;
+        let mut at = run_out(self.ticks, now, now + ato);
         if let Some(earlier) = self.delayed {
             if earlier <= now + ato / 4 {
                 self.due = true;

@@ -3,6 +3,7 @@
 use super::Sender;
 use super::clock::{later, micros};
 use super::rtt::RTO_MAX;
+use crate::ticks::{Ticks, run_out};
 use tidegate_time::{Instant, earlier};
 
 /// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
@@ -23,38 +24,50 @@ pub(super) enum Timer {
 }
 
 /// The timer, if it runs: what for, and until when.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Timers(Option<(Timer, Instant)>);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timers {
+    ticks: Option<Ticks>,
+    running: Option<(Timer, Instant)>,
+}
 
 impl Timers {
+    /// None runs.
+    pub(super) fn new(ticks: Option<Ticks>) -> Self {
+        Self {
+            ticks,
+            running: None,
+        }
+    }
+
     /// When it runs out.
     pub(super) fn at(&self) -> Option<Instant> {
-        self.0.map(|(_, at)| at)
+        self.running.map(|(_, at)| at)
     }
 
     /// What it was for, if it has run out.
     fn due(&self, now: Instant) -> Option<Timer> {
-        let (timer, _) = self.0.filter(|&(_, at)| at <= now)?;
+        let (timer, _) = self.running.filter(|&(_, at)| at <= now)?;
         Some(timer)
     }
 
     /// Whether it runs.
     pub(super) fn any(&self) -> bool {
-        self.0.is_some()
+        self.running.is_some()
     }
 
     /// Whether it runs for that.
     pub(super) fn runs(&self, timer: Timer) -> bool {
-        self.0.is_some_and(|(kind, _)| kind == timer)
+        self.running.is_some_and(|(kind, _)| kind == timer)
     }
 
-    /// Sets it, `delay` microseconds from `from`.
-    fn set(&mut self, timer: Timer, from: Instant, delay: u64) {
-        self.0 = Some((timer, later(from, delay.min(RTO_MAX.into()))));
+    /// Sets it at `now`, `delay` microseconds from `from`.
+    fn set(&mut self, timer: Timer, now: Instant, from: Instant, delay: u64) {
+        let at = later(from, delay.min(RTO_MAX.into()));
+        self.running = Some((timer, run_out(self.ticks, now, at)));
     }
 
     pub(super) fn stop(&mut self) {
-        self.0 = None;
+        self.running = None;
     }
 }
 
@@ -103,13 +116,13 @@ impl Sender {
 
     /// Sets the timer `delay` microseconds from now.
     pub(super) fn set_timer(&mut self, timer: Timer, delay: u64) {
-        self.timers.set(timer, self.now, delay);
+        self.timers.set(timer, self.now, self.now, delay);
     }
 
     /// The same, reckoned from when pacing lets the next segment leave.
     pub(super) fn set_timer_paced(&mut self, timer: Timer, delay: u64) {
         let from = self.now.max(self.pacing.next());
-        self.timers.set(timer, from, delay);
+        self.timers.set(timer, self.now, from, delay);
     }
 
     /// Starts the retransmission timer anew, or stops it (`tcp_rearm_rto`).
