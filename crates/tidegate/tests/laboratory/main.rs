@@ -5,5 +5,6 @@ mod common;
 mod hold;
 mod marks;
 mod mixes;
+mod random;
 mod reproduce;
 mod steers;

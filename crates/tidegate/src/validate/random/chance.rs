@@ -35,10 +35,13 @@ pub struct Held {
 }
 
 /// Holds a run of the kernel's against those of the simulator. A number that only one of the two has differs: what all of
-/// the simulator's runs have and the kernel's has not, and what the kernel's has and none of theirs.
+/// the simulator's runs have and the kernel's has not, and what the kernel's has and none of theirs. One that is sampled is
+/// compared where both have it: whether there was a connection long enough is in others.
 pub fn hold(scenario: &str, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held> {
     let missing = sims.first().into_iter().flatten().filter(|number| {
-        find(kernel, number).is_none() && sims.iter().all(|sim| find(sim, number).is_some())
+        !number.sampled
+            && find(kernel, number).is_none()
+            && sims.iter().all(|sim| find(sim, number).is_some())
     });
     let missing: Vec<_> = missing
         .map(|number| Number {
@@ -48,10 +51,12 @@ pub fn hold(scenario: &str, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held
         .collect();
     let of_sims = |number: &Number| {
         let found = sims.iter().filter_map(|sim| find(sim, number));
-        found.map(|n| n.value).collect()
+        found.map(|n| n.value).collect::<Vec<_>>()
     };
+    let compared = |number: &&Number| !number.sampled || !of_sims(number).is_empty();
     kernel
         .iter()
+        .filter(compared)
         .chain(&missing)
         .map(|number| held(scenario, number, of_sims(number)))
         .collect()
@@ -124,6 +129,7 @@ mod tests {
             of: "down".into(),
             unit: Unit::Ms,
             value,
+            sampled: false,
         }
     }
 

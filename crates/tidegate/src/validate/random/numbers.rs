@@ -39,7 +39,12 @@ pub struct Number {
     pub unit: Unit,
     /// How much.
     pub value: f64,
+    /// Whether it is a mean of what was sampled while there was a connection: where that was short, there is none.
+    pub sampled: bool,
 }
+
+/// Points of a curve, ten a second, whose mean says something.
+const ENOUGH: f64 = 10.0;
 
 /// Numbers of a run, as they are found.
 #[derive(Default)]
@@ -52,7 +57,16 @@ impl Numbers {
             of: of.to_owned(),
             unit,
             value,
+            sampled: false,
         });
+    }
+
+    /// A round trip, or another number that is sampled; 0 is none.
+    fn add_sampled(&mut self, kind: &'static str, of: &str, unit: Unit, value: f64) {
+        if value > 0.0 {
+            self.add(kind, of, unit, value);
+            self.0.last_mut().expect("just added").sampled = true;
+        }
     }
 }
 
@@ -66,7 +80,7 @@ pub fn numbers(run: &RunResult, warmup_s: f64) -> Vec<Number> {
         }
     }
     for ((kind, of), (unit, mean)) in windows(&run.series, warmup_s) {
-        all.add(kind, &of, unit, mean);
+        all.add_sampled(kind, &of, unit, mean);
     }
     for fetch in &run.fetches {
         let of = format!("{}, {} bytes", fetch.name, fetch.bytes);
@@ -93,9 +107,14 @@ fn workload(all: &mut Numbers, name: &str, flows: &[&FlowResult]) {
         all.add("least flow's goodput", name, Unit::Bps, least);
         all.add("largest flow's goodput", name, Unit::Bps, largest);
     }
-    let (median, p95) = (sum(|f| f.rtt_ms.p50) / count, sum(|f| f.rtt_ms.p95) / count);
-    all.add("round trip, median", name, Unit::Ms, median);
-    all.add("round trip, p95", name, Unit::Ms, p95);
+    // Those that were over before there was a sample have none.
+    let sampled = flows.iter().filter(|f| f.rtt_ms.p50 > 0.0).count().max(1) as f64;
+    let (median, p95) = (
+        sum(|f| f.rtt_ms.p50) / sampled,
+        sum(|f| f.rtt_ms.p95) / sampled,
+    );
+    all.add_sampled("round trip, median", name, Unit::Ms, median);
+    all.add_sampled("round trip, p95", name, Unit::Ms, p95);
     let again = sum(|f| f.retransmits as f64);
     all.add("segments sent again", name, Unit::Packets, again);
     let completions: Option<Vec<f64>> = flows.iter().map(|f| f.completion_s).collect();
@@ -106,8 +125,8 @@ fn workload(all: &mut Numbers, name: &str, flows: &[&FlowResult]) {
 }
 
 fn echo(all: &mut Numbers, name: &str, ping: &FlowResult) {
-    all.add("echo, median", name, Unit::Ms, ping.rtt_ms.p50);
-    all.add("echo, p95", name, Unit::Ms, ping.rtt_ms.p95);
+    all.add_sampled("echo, median", name, Unit::Ms, ping.rtt_ms.p50);
+    all.add_sampled("echo, p95", name, Unit::Ms, ping.rtt_ms.p95);
 }
 
 fn link(all: &mut Numbers, name: &str, link: &LinkResult) {
@@ -153,7 +172,7 @@ fn windows(series: &[Series], warmup_s: f64) -> BTreeMap<(&'static str, String),
             mean.2 += 1.0;
         }
     }
-    means.retain(|_, (_, _, points)| *points > 0.0);
+    means.retain(|_, (_, _, points)| *points >= ENOUGH);
     let mean = |(unit, sum, points): (Unit, f64, f64)| (unit, sum / points);
     means
         .into_iter()
