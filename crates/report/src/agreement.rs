@@ -50,10 +50,11 @@ fn columns() -> Vec<Column<Comparison>> {
 
 /// In the unit that people use, which stands beside it: the rows of a column differ in theirs.
 fn value(comparison: &Comparison, value: f64) -> String {
-    if comparison.quantity.ends_with("_bps") {
-        format!("{} Mbit/s", mbps(value))
-    } else {
-        format!("{} ms", fixed(value, 1))
+    match comparison.quantity.as_str() {
+        rate if rate.ends_with("bps") => format!("{} Mbit/s", mbps(value)),
+        count if count.ends_with("packets") => format!("{} packets", fixed(value, 1)),
+        size if size.ends_with("bytes") => format!("{} B", fixed(value, 0)),
+        _ => format!("{} ms", fixed(value, 1)),
     }
 }
 

@@ -362,6 +362,7 @@ impl Connection {
                 timestamps: self.clock.in_use(),
                 window,
                 rtt,
+                resent_syns: self.handshake.retransmits(),
                 lost_syns: self.handshake.lost_syns(&self.clock, answer),
             },
         );

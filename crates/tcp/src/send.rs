@@ -181,6 +181,7 @@ impl Sender {
         self.rate = Rate::new(now);
         self.usage = Usage::new(now);
         self.retries = Retries::new(now);
+        self.counters = Counters::after_handshake(terms.resent_syns);
         // RFC 6928 §2.
         if terms.lost_syns {
             self.congestion.lose_syn();

@@ -1,6 +1,6 @@
 //! What is counted for people to look at (Linux's `TCP_INFO`), and for telling true DSACKs from false ones.
 
-/// Segments and events since the handshake.
+/// Segments and events, of the handshake only what was sent again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     segments_sent: u64,
@@ -12,6 +12,14 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// So many SYNs, or SYN-ACKs, were sent again, which Linux counts as segments (`total_retrans`).
+    pub(super) fn after_handshake(resent: u32) -> Self {
+        Self {
+            retransmits: resent.into(),
+            ..Self::default()
+        }
+    }
+
     /// A segment leaves, new, once more or as a probe.
     pub(super) fn sent(&mut self) {
         self.segments_sent += 1;

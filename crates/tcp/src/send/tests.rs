@@ -60,6 +60,7 @@ impl Script {
                 timestamps: setup.timestamps,
                 window: setup.window,
                 rtt: setup.rtt_ms.map(Duration::from_millis),
+                resent_syns: 0,
                 lost_syns: false,
             },
         );

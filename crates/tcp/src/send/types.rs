@@ -17,7 +17,9 @@ pub struct Terms {
     pub window: u64,
     /// Round trip of the handshake; None if it was ambiguous.
     pub rtt: Option<Duration>,
-    /// Whether several SYNs, or SYN-ACKs, were lost.
+    /// SYNs, or SYN-ACKs, that were sent again.
+    pub resent_syns: u32,
+    /// Whether several of them were lost.
     pub lost_syns: bool,
 }
 

@@ -132,6 +132,7 @@ impl World {
                 timestamps: path.timestamps,
                 window: path.window,
                 rtt: Some(Duration::from_millis(40)),
+                resent_syns: 0,
                 lost_syns: false,
             },
         );

@@ -287,10 +287,12 @@ fn lost_syns_leave_one_segment() {
                 timestamps: false,
                 window: 1 << 20,
                 rtt: None,
+                resent_syns: 2,
                 lost_syns,
             },
         );
         assert_eq!(sender.info().cwnd, cwnd);
+        assert_eq!(sender.info().retransmits, 2);
         assert_eq!(sender.info().rto, Duration::from_secs(3));
     }
 }

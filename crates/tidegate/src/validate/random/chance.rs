@@ -15,6 +15,8 @@ pub struct Held {
     pub kind: &'static str,
     /// Whose it is.
     pub of: String,
+    /// In what it is measured.
+    pub unit: &'static str,
     /// The kernel's.
     pub kernel: f64,
     /// The simulator's least,
@@ -78,6 +80,7 @@ fn held(scenario: &str, number: &Number, mut sims: Vec<f64>) -> Held {
         scenario: scenario.to_owned(),
         kind: number.kind,
         of: number.of.clone(),
+        unit: number.unit.name(),
         kernel: number.value,
         least,
         median,

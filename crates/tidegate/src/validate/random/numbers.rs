@@ -17,6 +17,16 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// As JSON has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bps => "bps",
+            Self::Ms => "ms",
+            Self::Packets => "packets",
+            Self::Bytes => "bytes",
+        }
+    }
+
     /// Differences up to this one do not count, whatever the number's size.
     pub const fn slack(self) -> f64 {
         match self {

@@ -147,7 +147,7 @@ fn show(folder: &Path, small: &Table, from: &Provenance, stop: &Arc<AtomicBool>)
 fn comparison(held: &Held) -> Comparison {
     Comparison {
         scenario: held.of.clone(),
-        quantity: held.kind.to_owned(),
+        quantity: format!("{}, {}", held.kind, held.unit),
         kernel: held.kernel,
         sim: held.kernel.clamp(held.least, held.largest.max(held.least)),
         error: held.times - 1.0,
