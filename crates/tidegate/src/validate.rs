@@ -11,7 +11,7 @@ mod progress;
 mod random;
 mod reasons;
 
-use crate::exit::require_root;
+use crate::exit::{BadInput, require_root};
 use crate::provenance::{Made, print_json, provenance};
 use crate::say;
 use crate::signals;
@@ -30,6 +30,10 @@ use tidegate_terminal as terminal;
 
 /// Compares, prints, and fails if a comparison misses for no known reason.
 pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
+    if args.small.is_some() && args.out.is_none() && args.again.is_none() {
+        let message = "--small makes scenarios small that are kept, expected --out FOLDER or --again FOLDER beside it";
+        return Err(BadInput(message.into()).into());
+    }
     if let Some(count) = args.random {
         return random::run(args, count);
     }

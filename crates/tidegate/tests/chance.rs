@@ -65,3 +65,14 @@ fn what_was_not_kept_is_not_held() {
         assert!(error.contains("random-1/kernel.json"), "{error}");
     }
 }
+
+#[test]
+fn what_is_not_kept_is_not_made_small() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["validate", "--random", "1", "--small", "1"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("--out FOLDER or --again FOLDER"), "{error}");
+}

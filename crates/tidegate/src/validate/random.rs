@@ -44,11 +44,12 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
     kernel::run_all(&mut trials, &stop)?;
     let from = provenance(Made::OnKernel, seeds);
     let report = hold_all(&trials, &stop)?;
+    show(args, &report, from.clone())?;
     if args.out.is_some() {
         let furthest = report.furthest(args.small.unwrap_or(1));
         smaller::all(&trials, &furthest, &from, &stop)?;
     }
-    finish(args, &report, from)
+    finish(&report)
 }
 
 /// Holds the simulator against what a folder has kept.
@@ -62,14 +63,20 @@ pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
     let report = hold_all(&trials, &stop)?;
     let none: [u64; 0] = [];
     let from = provenance(Made::InVirtualTime, none);
+    show(args, &report, from.clone())?;
     smaller::all(&trials, &report.furthest(small), &from, &stop)?;
-    finish(args, &report, from)
+    finish(&report)
 }
 
-fn finish(args: &ValidateArgs, report: &Report, from: Provenance) -> Result<ExitCode> {
-    if report.done() > 0 {
-        report.show(args.json, from)?;
+/// Before anything is made small, which takes minutes.
+fn show(args: &ValidateArgs, report: &Report, from: Provenance) -> Result<()> {
+    match report.done() {
+        0 => Ok(()),
+        _ => report.show(args.json, from),
     }
+}
+
+fn finish(report: &Report) -> Result<ExitCode> {
     if report.unfinished > 0 {
         bail!("interrupted, {} scenarios were not held", report.unfinished);
     }

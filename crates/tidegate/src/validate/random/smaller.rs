@@ -149,7 +149,7 @@ fn comparison(held: &Held) -> Comparison {
         scenario: held.of.clone(),
         quantity: format!("{}, {}", held.kind, held.unit),
         kernel: held.kernel,
-        sim: held.kernel.clamp(held.least, held.largest.max(held.least)),
+        sim: held.kernel.max(held.least).min(held.largest),
         error: held.times - 1.0,
         allowed: super::chance::WITHIN,
         ok: held.agrees,

@@ -5,6 +5,7 @@ use super::draw::draw;
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use tidegate_scenario::{ResultSet, RunResult};
 use toml::Table;
@@ -48,6 +49,11 @@ impl Trial {
         let folder = folder.join(&name);
         let write = || -> std::io::Result<()> {
             fs::create_dir_all(&folder)?;
+            // What an earlier scenario of that name has left is not this one's.
+            match fs::remove_file(folder.join(KERNEL)) {
+                Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
             for (name, trace) in &drawn.traces {
                 fs::write(folder.join(name), trace)?;
             }
