@@ -34,6 +34,10 @@ pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
         let message = "--small makes scenarios small that are kept, expected --out FOLDER or --again FOLDER beside it";
         return Err(BadInput(message.into()).into());
     }
+    if args.confirm.is_some() && args.random.is_none() && args.again.is_none() {
+        let message = "--confirm runs random scenarios again, expected --random N or --again FOLDER beside it";
+        return Err(BadInput(message.into()).into());
+    }
     if let Some(count) = args.random {
         return random::run(args, count);
     }

@@ -67,12 +67,21 @@ fn what_was_not_kept_is_not_held() {
 }
 
 #[test]
-fn what_is_not_kept_is_not_made_small() {
-    let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
-        .args(["validate", "--random", "1", "--small", "1"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("--out FOLDER or --again FOLDER"), "{error}");
+fn what_is_not_kept_is_not_made_small_nor_what_is_not_random_confirmed() {
+    for (args, words) in [
+        (
+            &["--random", "1", "--small", "1"][..],
+            "--out FOLDER or --again FOLDER",
+        ),
+        (&["--confirm", "1"], "--random N or --again FOLDER"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+            .arg("validate")
+            .args(args)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains(words), "{error}");
+    }
 }

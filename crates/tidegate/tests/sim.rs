@@ -142,16 +142,17 @@ fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     assert!(text.lines().all(|line| line.split(',').count() == columns));
 }
 
-/// All shards of a folder, by name.
+/// All shards of a folder, by name. What is half written has another name.
 fn shards(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let all = entries.map(|e| {
-        (
-            e.file_name().into_string().unwrap(),
-            fs::read(e.path()).unwrap(),
-        )
-    });
-    let mut shards: Vec<_> = all.filter(|(name, _)| name.ends_with(".csv")).collect();
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let whole = paths.filter(|path| path.extension().is_some_and(|e| e == "csv"));
+    let mut shards: Vec<_> = whole
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read(path).unwrap())
+        })
+        .collect();
     shards.sort();
     shards
 }

@@ -51,6 +51,10 @@ pub struct ValidateArgs {
     /// Make so many of the kept scenarios that differ most small, in some minutes each, and show their curves; 1 with `--out`
     #[arg(long, value_name = "N")]
     pub small: Option<usize>,
+    /// Run random scenarios in which a number is off by a factor of two N times more on the kernel, one by one: it is off
+    /// only if the median is; 2 with `--random`, 0 with `--again`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100))]
+    pub confirm: Option<u32>,
     /// Print the rows as JSON instead of a table
     #[arg(long)]
     pub json: bool,

@@ -19,8 +19,8 @@ use crate::provenance::{Made, provenance};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use chance::{Held, hold};
-use numbers::{Number, numbers};
-use report::Report;
+use numbers::numbers;
+use report::{Report, WORST};
 use simulate::simulate;
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,7 +43,7 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
         .collect::<Result<Vec<_>>>()?;
     kernel::run_all(&mut trials, &stop)?;
     let from = provenance(Made::OnKernel, seeds);
-    let report = hold_all(&trials, &stop)?;
+    let report = hold_all(&mut trials, args.confirm.unwrap_or(2), &stop)?;
     show(args, &report, from.clone())?;
     if args.out.is_some() {
         let furthest = report.furthest(args.small.unwrap_or(1));
@@ -54,13 +54,13 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
 
 /// Holds the simulator against what a folder has kept.
 pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
-    let small = args.small.unwrap_or(0);
-    if small > 0 {
+    let (small, confirm) = (args.small.unwrap_or(0), args.confirm.unwrap_or(0));
+    if small > 0 || confirm > 0 {
         require_root("the laboratory")?;
     }
     let stop = signals::stop_flag()?;
-    let trials = Trial::load_all(folder)?;
-    let report = hold_all(&trials, &stop)?;
+    let mut trials = Trial::load_all(folder)?;
+    let report = hold_all(&mut trials, confirm, &stop)?;
     let none: [u64; 0] = [];
     let from = provenance(Made::InVirtualTime, none);
     show(args, &report, from.clone())?;
@@ -83,13 +83,13 @@ fn finish(report: &Report) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!report.reaches_the_goals())))
 }
 
-/// Holds all that the kernel has run.
-fn hold_all(trials: &[Trial], stop: &Arc<AtomicBool>) -> Result<Report> {
+/// Holds all that the kernel has run; what is far beyond chance is run so many times more.
+fn hold_all(trials: &mut [Trial], confirm: u32, stop: &Arc<AtomicBool>) -> Result<Report> {
     let bar = bar(trials.len(), "in the simulator");
     let mut report = Report::default();
     for trial in trials {
         match &trial.kernel {
-            Kernel::Counts(run) => match hold_one(trial, run, stop)? {
+            Kernel::Counts(_) => match hold_one(trial, confirm, stop)? {
                 Some((held, own)) => report.add(held, &own),
                 None => report.unfinished += 1,
             },
@@ -105,17 +105,27 @@ fn hold_all(trials: &[Trial], stop: &Arc<AtomicBool>) -> Result<Report> {
 /// The kernel's numbers and those of a further run of the simulator's, held against thirty runs of the simulator's; none if
 /// it was stopped.
 fn hold_one(
-    trial: &Trial,
-    run: &RunResult,
+    trial: &mut Trial,
+    confirm: u32,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<(Vec<Held>, Vec<Held>)>> {
-    let case = &trial.case;
-    let of = |run: &RunResult| numbers(run, case.scenario.warmup_s);
-    let sims = simulate(case, stop).with_context(|| trial.name.clone())?;
+    let warmup_s = trial.case.scenario.warmup_s;
+    let of = |run: &RunResult| numbers(run, warmup_s);
+    let sims = simulate(&trial.case, stop).with_context(|| trial.name.clone())?;
     let sims: Vec<_> = sims.iter().map(of).collect();
-    let hold = |one: &[Number], sims| hold(&trial.name, one, sims);
-    let split = sims.split_last();
-    Ok(split.map(|(own, sims)| (hold(&of(run), sims), hold(own, sims))))
+    let Some((own, sims)) = sims.split_last() else {
+        return Ok(None);
+    };
+    let of_kernel = |trial: &Trial| {
+        let kernels: Vec<_> = trial.kernel.runs().iter().map(of).collect();
+        hold(&trial.name, &kernels, sims)
+    };
+    let mut held = of_kernel(trial);
+    if confirm > 0 && held.iter().any(|held| held.times >= WORST) {
+        kernel::run_again(trial, confirm, stop)?;
+        held = of_kernel(trial);
+    }
+    Ok(Some((held, hold(&trial.name, &[own.clone()], sims))))
 }
 
 /// A bar over so many scenarios.

@@ -23,8 +23,9 @@ fn what_chance_draws_is_held_against_the_kernel_and_kept() {
         assert!(!said.contains("tidegate:"), "{said}");
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    let args = ["--random", "8", "--seed", "1015", "--small", "0", "--json"];
-    let drawn = validate(&[&args[..], &["--out", kept]].concat());
+    let args = ["--random", "8", "--seed", "1015", "--small", "0"];
+    let more = ["--confirm", "0", "--json", "--out", kept];
+    let drawn = validate(&[&args[..], &more].concat());
     let held = drawn["scenarios"].as_u64().unwrap();
     let share = drawn["share"].as_f64().unwrap();
     assert!(held >= 3, "{held} scenarios: {drawn:#}");

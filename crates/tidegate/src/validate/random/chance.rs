@@ -31,15 +31,23 @@ pub struct Held {
     /// two has it.
     #[serde(serialize_with = "finite")]
     pub times: f64,
+    /// The kernel's further ones, of the same scenario; not a number where it has none.
+    pub again: Vec<f64>,
+    /// As `times`, of the median of all the kernel's.
+    #[serde(serialize_with = "finite")]
+    pub confirmed: f64,
     /// The share of the simulator's that are smaller; half of those that are equal. Over many scenarios a half in the
     /// mean, unless one of the two is biased.
     pub rank: f64,
 }
 
-/// Holds a run of the kernel's against those of the simulator. A number that only one of the two has differs: what all of
+/// Holds the kernel's runs, the first of them above all, against those of the simulator. A number that only one of the two has differs: what all of
 /// the simulator's runs have and the kernel's has not, and what the kernel's has and none of theirs. One that is sampled is
 /// compared where both have it: whether there was a connection long enough is in others.
-pub fn hold(scenario: &str, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held> {
+pub fn hold(scenario: &str, kernels: &[Vec<Number>], sims: &[Vec<Number>]) -> Vec<Held> {
+    let Some((kernel, again)) = kernels.split_first() else {
+        return Vec::new();
+    };
     let missing = sims.first().into_iter().flatten().filter(|number| {
         !number.sampled
             && find(kernel, number).is_none()
@@ -60,7 +68,11 @@ pub fn hold(scenario: &str, kernel: &[Number], sims: &[Vec<Number>]) -> Vec<Held
         .iter()
         .filter(compared)
         .chain(&missing)
-        .map(|number| held(scenario, number, of_sims(number)))
+        .map(|number| {
+            let again = again.iter().map(|run| find(run, number));
+            let again = again.map(|n| n.map_or(f64::NAN, |n| n.value)).collect();
+            held(scenario, number, again, of_sims(number))
+        })
         .collect()
 }
 
@@ -71,11 +83,12 @@ fn find<'a>(numbers: &'a [Number], like: &Number) -> Option<&'a Number> {
         .find(|n| n.kind == like.kind && n.of == like.of)
 }
 
-fn held(scenario: &str, number: &Number, mut sims: Vec<f64>) -> Held {
+fn held(scenario: &str, number: &Number, again: Vec<f64>, mut sims: Vec<f64>) -> Held {
     sims.sort_by(f64::total_cmp);
     let at = |n: usize| sims.get(n).copied().unwrap_or(f64::NAN);
     let (least, median, largest) = (at(0), at(sims.len() / 2), at(sims.len().saturating_sub(1)));
     let times = beyond(number.value, least, largest, number.unit);
+    let usual = middle([&again[..], &[number.value]].concat());
     Held {
         scenario: scenario.to_owned(),
         kind: number.kind,
@@ -87,8 +100,17 @@ fn held(scenario: &str, number: &Number, mut sims: Vec<f64>) -> Held {
         largest,
         agrees: times <= 1.0 + WITHIN,
         times,
+        confirmed: beyond(usual, least, largest, number.unit),
+        again,
         rank: rank(number, &sims),
     }
+}
+
+/// The median; of two their mean.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let last = values.len() - 1;
+    f64::midpoint(values[last / 2], values[last.div_ceil(2)])
 }
 
 /// Among the simulator's, what differs by less than the unit's slack being equal.
@@ -115,7 +137,7 @@ fn beyond(value: f64, least: f64, largest: f64, unit: Unit) -> f64 {
         (value / largest.max(slack)).max(1.0)
     } else if value < least - slack {
         (least / value.max(slack)).max(1.0)
-    } else if value.is_nan() || least.is_nan() {
+    } else if value.is_nan() != least.is_nan() {
         f64::INFINITY
     } else {
         1.0
@@ -147,12 +169,36 @@ mod tests {
             (5.0, false, 2.0),
             (0.0, false, 10.0),
         ] {
-            let [held] = &hold("1", &[number(kernel)], &sims)[..] else {
+            let [held] = &hold("1", &[vec![number(kernel)]], &sims)[..] else {
                 panic!("one number")
             };
             assert_eq!((held.agrees, held.times), (agrees, times), "{kernel}");
             assert_eq!((held.least, held.median, held.largest), (10.0, 15.0, 20.0));
         }
+    }
+
+    #[test]
+    fn what_further_runs_of_the_kernels_do_not_have_is_not_confirmed() {
+        let sims = vec![vec![number(10.0)]];
+        for (kernels, confirmed) in [
+            (&[40.0][..], 4.0),
+            (&[40.0, 10.0, 30.0], 3.0),
+            (&[40.0, 10.0, 5.0], 1.0),
+            (&[40.0, 10.0], 2.5),
+        ] {
+            let kernels: Vec<_> = kernels.iter().map(|&value| vec![number(value)]).collect();
+            let held = &hold("1", &kernels, &sims)[0];
+            assert_eq!(
+                (held.times, held.confirmed),
+                (4.0, confirmed),
+                "{kernels:?}"
+            );
+            assert!(!held.agrees);
+        }
+        // A number that the kernel has once: the simulator has it, and has not.
+        let kernels = [vec![number(40.0)], vec![], vec![]];
+        assert_eq!(hold("1", &kernels, &sims)[0].confirmed, f64::INFINITY);
+        assert_eq!(hold("1", &kernels, &[vec![]])[0].confirmed, 1.0);
     }
 
     #[test]
@@ -165,7 +211,7 @@ mod tests {
             // That it is missing is chance.
             (&none, vec![some.clone(), none.clone()], vec![]),
         ] {
-            let held = hold("1", kernel, &sims);
+            let held = hold("1", &[kernel.clone()], &sims);
             let agrees: Vec<_> = held.iter().map(|held| held.agrees).collect();
             assert_eq!(agrees, expected, "{kernel:?} {sims:?}");
         }

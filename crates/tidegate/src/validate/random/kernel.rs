@@ -73,9 +73,25 @@ fn run(trial: &mut Trial, stop: &Arc<AtomicBool>) -> Result<()> {
         None => Kernel::NotRun,
         Some(run) => match run.health.warnings.first() {
             Some(warning) => Kernel::Doubtful(warning.clone()),
-            None => Kernel::Counts(Box::new(run)),
+            None => Kernel::Counts(vec![run]),
         },
     };
+    trial.keep()
+}
+
+/// Runs a scenario so many times more by itself, and keeps what counts.
+///
+/// # Errors
+/// The laboratory's, or if the folder cannot be written.
+pub fn run_again(trial: &mut Trial, times: u32, stop: &Arc<AtomicBool>) -> Result<()> {
+    for _ in 0..times {
+        let run = on_kernel(&trial.case, stop).with_context(|| trial.name.clone())?;
+        if let (Kernel::Counts(runs), Some(run)) = (&mut trial.kernel, run)
+            && run.health.warnings.is_empty()
+        {
+            runs.push(run);
+        }
+    }
     trial.keep()
 }
 

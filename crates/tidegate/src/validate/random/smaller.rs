@@ -116,7 +116,7 @@ fn both(case: &Case, stop: &Arc<AtomicBool>) -> Result<Both> {
     }
     let warmup_s = case.scenario.warmup_s;
     let of_sims: Vec<_> = sims.iter().map(|sim| numbers(sim, warmup_s)).collect();
-    let held = hold(&case.scenario.name, &numbers(&kernel, warmup_s), &of_sims);
+    let held = hold(&case.scenario.name, &[numbers(&kernel, warmup_s)], &of_sims);
     Ok(Some(([kernel, sims.swap_remove(0)], held)))
 }
 

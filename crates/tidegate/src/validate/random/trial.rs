@@ -17,12 +17,22 @@ const KERNEL: &str = "kernel.json";
 /// What the kernel made of it.
 #[derive(Debug)]
 pub enum Kernel {
-    /// The result, with its curves.
-    Counts(Box<RunResult>),
+    /// The result, with its curves; after it those of further runs, if there were any.
+    Counts(Vec<RunResult>),
     /// Why the laboratory's run does not count.
     Doubtful(String),
     /// It was stopped before.
     NotRun,
+}
+
+impl Kernel {
+    /// Those that count.
+    pub fn runs(&self) -> &[RunResult] {
+        match self {
+            Self::Counts(runs) => runs,
+            Self::Doubtful(_) | Self::NotRun => &[],
+        }
+    }
 }
 
 /// A scenario, and the kernel's result.
@@ -97,30 +107,31 @@ impl Trial {
         let malformed = |e: String| BadInput(format!("{}: {e}", path.display()));
         let text = fs::read_to_string(&path).map_err(|e| malformed(e.to_string()))?;
         let set: ResultSet = serde_json::from_str(&text).map_err(|e| malformed(e.to_string()))?;
-        let run = set.runs.into_iter().next();
-        let run = run.ok_or_else(|| malformed("it has no run, expected one".into()))?;
+        if set.runs.is_empty() {
+            return Err(malformed("it has no run, expected one".into()).into());
+        }
         let name = folder.file_name().unwrap_or_default();
         Ok(Self {
             name: name.to_string_lossy().into_owned(),
             case: Case::load(folder.join(SCENARIO))?,
             folder,
-            kernel: Kernel::Counts(Box::new(run)),
+            kernel: Kernel::Counts(set.runs),
         })
     }
 
-    /// Keeps the kernel's result, if it counts.
+    /// Keeps the kernel's results, if they count.
     ///
     /// # Errors
     /// If the folder cannot be written.
     pub fn keep(&self) -> Result<()> {
-        let Kernel::Counts(run) = &self.kernel else {
+        let Kernel::Counts(runs) = &self.kernel else {
             return Ok(());
         };
         let set = ResultSet {
             scenario: self.case.scenario.name.clone(),
             description: self.case.scenario.description.clone(),
             seed: self.case.scenario.seed,
-            runs: vec![RunResult::clone(run)],
+            runs: runs.clone(),
         };
         let path = self.folder.join(KERNEL);
         let text = serde_json::to_string(&set).context("a result as JSON")?;
