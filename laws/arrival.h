@@ -17,8 +17,8 @@ struct tg_segment {
 	tg_u64 now_us;	 /* when it came */
 	tg_u32 tsval;	 /* the peer's timestamp, if `stamped` */
 	tg_u32 tsecr;	 /* ours that it echoes */
-	tg_u32 len;	 /* payload bytes; an upload's are told by a tg_ack instead, */
-	tg_u32 end;	 /* as is the sequence number behind the last of them */
+	tg_u32 len;	 /* payload bytes; a tg_ack tells those of an upload */
+	tg_u32 end;	 /* sequence number behind the last of them; of an upload the tg_ack tells it */
 	tg_u32 mss;	 /* payload of a segment on the wire, 0 if not known */
 	tg_u32 back_us;	 /* what the last of our uploads' data waited in the uplink's queue: tg_uplink_us */
 	tg_u8 stamped;	 /* whether it has timestamps */
@@ -43,9 +43,11 @@ struct tg_arrival {
 	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */
 	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
 	tg_u32 beside_us;  /* queueing delay that a flow of another record saw just before; 0: none */
-	tg_u32 fell_us;	   /* by how much this packet lowered the floor of the delay or RTTmin, whichever fell more; */
-	tg_u32 bared_us;   /* by how much that floor, */
-	tg_u32 nearer_us;  /* and RTTmin */
+	tg_u32 fell_us;	   /* by how much this packet lowered the floor of the delay or RTTmin, whichever fell more */
+	tg_u32 revealed_us;   /* by how much it lowered the floor of the delay */
+	tg_u32 nearer_us;  /* by how much it lowered RTTmin */
+	tg_u32 nearest;	   /* index of the delay sample that it is compared with, or TG_DELAY_SAMPLES */
+	tg_u32 found;	   /* place whose queue was found to be the flow's as well, or TG_GROUPS (tide/search.h) */
 	tg_u8 stamped;	   /* whether it has timestamps */
 	tg_u8 uploading;   /* the way back carries uploads that we steer */
 	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */

@@ -20,9 +20,9 @@
 #ifndef TG_DELAY_H
 #define TG_DELAY_H
 
-#include "base.h"
+#include "magnitudes.h"
 
-#define TG_DELAY_SLACK_US (2 * TG_MS_US) /* clocks: a tick of either */
+#define TG_DELAY_SLACK_US TG_CLOCK_NOISE_US /* by which the clocks may be behind a bound */
 #define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
 #define TG_DELAY_SET_US (100 * TG_MS_US) /* clocks: more than the steps of a coarse clock, which may be 16 ms */
 #define TG_DELAY_COARSE_US (18 * TG_MS_US) /* clocks: steps of the coarsest that is understood, Windows' 15.6 ms, and slack */
@@ -46,7 +46,7 @@ struct tg_delay {
 	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
 	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
 	tg_u32 back_us;	    /* smallest relative delay of the way back in this window */
-	tg_u32 back_was_us; /* and in the last */
+	tg_u32 back_was_us; /* the same of the last window */
 	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
 	tg_u32 told_us;	    /* the unit that the last window alone has shown */
@@ -188,7 +188,7 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 
 	if (elapsed_us < TG_SECOND_US)
 		return;
-	if (elapsed_us < TG_CLOCK_WINDOWS * TG_CLOCK_WINDOW_US)
+	if (TG_WITH_CLOCK_DRIFT && elapsed_us < TG_CLOCK_WINDOWS * TG_CLOCK_WINDOW_US)
 		tg_delay_raise(d, -(tg_u32)((tg_s64)d->skew_us * elapsed_us >>
 					    TG_CLOCK_WINDOW_SHIFT));
 	d->moved_us = now_us;
@@ -230,9 +230,9 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
  * such a clock hides does not keep it from that.
  *
  * `round_us` is a round trip whose data waited for `queue_us`; since the last one the clocks have drifted apart by
- * `drift_us` at most. Returns whether the clock is found out by it.
+ * `drift_us` at most.
  */
-TG_INLINE int tg_delay_impossible(struct tg_delay *d, tg_u32 round_us, tg_u32 queue_us, tg_u32 drift_us)
+TG_INLINE void tg_delay_learn_back(struct tg_delay *d, tg_u32 round_us, tg_u32 queue_us, tg_u32 drift_us)
 {
 	tg_u32 back_us = round_us - (d->floor_us + queue_us);
 
@@ -240,6 +240,11 @@ TG_INLINE int tg_delay_impossible(struct tg_delay *d, tg_u32 round_us, tg_u32 qu
 	if (!d->both || tg_before(back_us, d->back_floor_us))
 		d->back_floor_us = back_us;
 	d->both = 1;
+}
+
+/* Whether the clock is found out: the floors of both ways add up to less than nothing. */
+TG_INLINE int tg_delay_is_impossible(const struct tg_delay *d)
+{
 	return (tg_s32)(d->floor_us + d->back_floor_us + TG_DELAY_COARSE_US) < 0;
 }
 

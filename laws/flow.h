@@ -3,8 +3,8 @@
  * One flow: a connection's data in one direction, seen from its receiver. Arriving data are measured and given to a
  * law; leaving acknowledgements carry the law's window.
  *
- *     arrives:  tg_flow_arrives: tg_flow_measure  ->  tg_flow_law
- *     leaves:   tg_flow_leaves
+ *     arrives:  tg_flow_data_in: tg_flow_measure  ->  tg_flow_law
+ *     leaves:   tg_flow_ack_out
  *
  * The kernel program holds the path's lock around everything that arrives. Flows seen from their data's sender
  * (`upload.h`) are measured differently, with the same laws.
@@ -16,11 +16,12 @@
 #include "law.h"
 #include "order.h"
 #include "rtt.h"
+#include "tide/member.h"
 #include "window.h"
 
-#define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's: TCP's own first timeout (RFC 6298) */
-#define TG_FLOW_GAP_PART 2u	       /* arithmetic: a gap of this part of a sample is no more than the rest of it */
-#define TG_FLOW_USED_PART 2u	       /* choice: a sender that has used this part of its window was not silent */
+#define TG_FLOW_OUTAGE_US TG_SHORT_US /* without timestamps, a longer silence is the server's */
+#define TG_FLOW_GAP_DIVISOR 2u	       /* arithmetic: a gap of this part of a sample is no more than the rest of it */
+#define TG_FLOW_USED_DIVISOR 2u	       /* choice: a sender that has used this part of its window was not silent */
 #define TG_FLOW_STEP_TICKS 2u	       /* clocks: so many ticks of the peer's clock are no step either: one of each of two delays */
 #define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times the largest skew that is believed (delay.h) */
 
@@ -29,9 +30,9 @@ struct tg_flow {
 	struct tg_window window;
 	tg_u32 sent_bytes;	/* window as the peer sees it */
 	tg_u32 kernel_bytes;	/* window as the kernel had it */
-	tg_u64 opened_us;	/* when our SYN or SYN-ACK left, */
+	tg_u64 opened_us;	/* when our SYN or SYN-ACK left, if that was seen */
 	tg_u64 asked_us;	/* when data of ours left last */
-	tg_u8 opened;		/* if that was seen */
+	tg_u8 opened;		/* whether it was seen */
 
 	/* Written by what arrives. */
 	struct tg_delay delay;
@@ -55,9 +56,7 @@ struct tg_flow {
 	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
 	tg_u8 answered;		/* what left in the handshake has had its answer */
 	tg_u32 promised;	/* right edge when its last start ended */
-	struct tg_share share;
-	struct tg_sharing sharing;
-	struct tg_tide own;	/* its record while it is in no group */
+	struct tg_member member;
 
 	/* Both, each its own words. */
 	struct tg_rtt rtt;
@@ -79,8 +78,8 @@ TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u3
 {
 	tg_u64 gap_us = now_us - f->arrived_us;
 
-	return !f->rtt_us || gap_us <= f->rtt_us || gap_us <= sample_us / TG_FLOW_GAP_PART ||
-	       f->unsampled >= f->wanted / TG_FLOW_USED_PART;
+	return !f->rtt_us || gap_us <= f->rtt_us || gap_us <= sample_us / TG_FLOW_GAP_DIVISOR ||
+	       f->unsampled >= f->wanted / TG_FLOW_USED_DIVISOR;
 }
 
 /*
@@ -190,7 +189,7 @@ TG_INLINE void tg_flow_bound(struct tg_flow *f, struct tg_arrival *a, tg_u32 dri
 TG_INLINE void tg_flow_doubt(struct tg_flow *f)
 {
 	f->rtt_min_us = f->rtt_least_us;
-	f->sharing.left = 0;
+	f->member.sharing.left = 0;
 	f->delay.doubted = 1;
 	f->delay.compared = 0;
 	f->delay.skew_us = 0;
@@ -205,7 +204,7 @@ TG_INLINE void tg_flow_settle(struct tg_flow *f, tg_u32 back_us, struct tg_arriv
 	tg_u32 round_us = tg_max(f->rtt_min_us, a->sample_us - tg_min(back_us, a->sample_us));
 
 	a->queue_us = tg_delay_settle(d, round_us, least_us, a->queue_us);
-	a->bared_us = d->fell_us;
+	a->revealed_us = d->fell_us;
 	a->fell_us = tg_max(d->fell_us, a->nearer_us);
 }
 
@@ -224,9 +223,11 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 back_us, struct tg_arriv
 		return;
 	if (!f->delay.doubted)
 		tg_flow_bound(f, a, drift_us, known);
-	if (!f->delay.doubted && known && !f->delay.rounds &&
-	    tg_delay_impossible(&f->delay, a->sample_us, a->queue_us, drift_us))
-		tg_flow_doubt(f);
+	if (!f->delay.doubted && known && !f->delay.rounds) {
+		tg_delay_learn_back(&f->delay, a->sample_us, a->queue_us, drift_us);
+		if (TG_WITH_CLOCK_DOUBT && tg_delay_is_impossible(&f->delay))
+			tg_flow_doubt(f);
+	}
 	if (f->delay.doubted)
 		tg_flow_settle(f, back_us, a);
 }
@@ -246,7 +247,7 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 	a->fresh = 1;
 	a->bound = !a->stamped;
 	if (a->queue_us != TG_DELAY_UNKNOWN) {
-		a->fell_us = a->bared_us = f->delay.fell_us;
+		a->fell_us = a->revealed_us = f->delay.fell_us;
 		return;
 	}
 	a->fresh = round_us != 0;
@@ -260,7 +261,7 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 	if (least_us && round_us > least_us)
 		round_us = tg_max(least_us, round_us - tg_min(s->back_us, round_us));
 	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
-	a->fell_us = a->bared_us = f->delay.fell_us;
+	a->fell_us = a->revealed_us = f->delay.fell_us;
 }
 
 /* The delay, if it is possible: a queue grows by no more than the time that passes, and was in the last round trip whole.
@@ -315,8 +316,8 @@ TG_INLINE tg_u32 tg_flow_news(const struct tg_flow *f, const struct tg_arrival *
 }
 
 /* Whether data arrived as they were sent, with nothing missing before them: a receiver sees that, a
- * sender is told. Asked once of an arrival at most. */
-TG_INLINE int tg_flow_in_order(struct tg_flow *f, const struct tg_arrival *a)
+ * sender is told. Once for an arrival. */
+TG_INLINE int tg_flow_note_order(struct tg_flow *f, const struct tg_arrival *a)
 {
 	if (f->delay.upload)
 		return !a->sack;
@@ -349,51 +350,26 @@ TG_INLINE tg_u32 tg_flow_drwa(struct tg_flow *f, const struct tg_params *p,
 	return tg_min(tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8), p->limit);
 }
 
-/* The path became longer for all who steer by `t`: this flow's floor rises, too. */
-TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct tg_arrival *a)
-{
-	tg_u32 rise_us = tg_tide_rise(t, &f->share);
-
-	f->sharing.seen_us -= (tg_s32)rise_us;
-	tg_delay_raise(&f->delay, rise_us);
-	if (f->delay.rounds)
-		f->queue_us -= tg_min(rise_us, f->queue_us);
-	rise_us = tg_min(rise_us, a->queue_us);
-	a->queue_us -= rise_us;
-	a->lag_us += rise_us;
-}
-
 /* tide. A flow whose delay is not known yet is left alone, and its bytes do not enter the forecast. */
 TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct tg_arrival *a)
 {
 	struct tg_tide *t;
-	tg_u32 wanted;
+	tg_u32 rise_us, wanted;
 
 	if (a->queue_us == TG_DELAY_UNKNOWN)
 		return TG_UNLIMITED;
-	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
+	t = tg_member_settle(&f->member, i, a);
+	rise_us = tg_member_rise(&f->member, t, a);
+	tg_delay_raise(&f->delay, rise_us);
+	if (f->delay.rounds)
+		f->queue_us -= tg_min(rise_us, f->queue_us);
 	TG_FORGET();
-	t = tg_group_record(i, &f->sharing, &f->own);
-	tg_group_doubt_offset(i, &f->sharing, t, a->queue_us);
-	TG_FORGET();
-	tg_group_align(&f->sharing, a);
-	TG_FORGET();
-	tg_flow_rise(f, t, a);
-	TG_FORGET();
-	tg_group_beside(i, &f->sharing, t, a);
-	TG_FORGET();
-	wanted = tg_tide_arrived(t, &f->share, a);
-	if (t->state != TG_TIDE_STARTING)
-		i->full_us = a->now_us;
-	TG_FORGET();
+	wanted = tg_member_window(&f->member, i, t, a);
 	if (t->state == TG_TIDE_STARTING)
 		f->promised = f->window.edge;
-	if (a->fresh && (!a->bound || (t->state != TG_TIDE_STARTING && tg_after(a->end, f->promised)))) {
-		tg_group_compare(i, &f->share, &f->sharing, &f->own, a, f->received);
-		TG_FORGET();
-		tg_group_tell(i, &f->sharing, a);
-	}
-	i->last = f->sharing.flow;
+	if (a->fresh && (!a->bound || (t->state != TG_TIDE_STARTING && tg_after(a->end, f->promised))))
+		tg_member_compare(&f->member, i, a, f->received);
+	i->last = f->member.sharing.flow;
 	return wanted;
 }
 
@@ -416,7 +392,7 @@ TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_arrival *a)
 TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 			      const struct tg_arrival *a)
 {
-	int ordered = tg_flow_in_order(f, a);
+	int ordered = tg_flow_note_order(f, a);
 	struct tg_rsfc_arrival arrival = {
 		.now_us = (tg_u32)a->now_us,
 		.bytes = tg_flow_news(f, a),
@@ -478,7 +454,7 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 }
 
 /* A data segment arrives on `path`: it is measured, in `a`, and the law learns from it. */
-TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
+TG_INLINE void tg_flow_data_in(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
 			       const struct tg_segment *s, struct tg_arrival *a)
 {
 	tg_flow_measure(f, s, a);
@@ -489,7 +465,7 @@ TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, str
 /* Before an arrival, where shares are by device: the flow belongs to device `d`, or to an unknown one (null). */
 TG_INLINE void tg_flow_of_device(struct tg_flow *f, struct tg_interface *i, struct tg_device *d)
 {
-	tg_device_weigh(d, i, &f->share, &f->sharing, f->received);
+	tg_device_weigh(d, i, &f->member.share, &f->member.sharing, f->received);
 }
 
 /* The window field that the data's sender is told, where the kernel at their receiver wrote `a`. */
@@ -512,7 +488,7 @@ TG_INLINE void tg_flow_opens(struct tg_flow *f, tg_u64 now_us, int timestamps, t
 }
 
 /* A segment of ours leaves. Returns the window field that it is to carry. */
-TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_ack *a, tg_u64 now_us,
+TG_INLINE tg_u16 tg_flow_ack_out(struct tg_flow *f, const struct tg_ack *a, tg_u64 now_us,
 				int timestamps, tg_u32 tsval)
 {
 	tg_u8 known = f->window.known;

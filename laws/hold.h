@@ -23,57 +23,53 @@
  * The sender's window must not grow for ever, otherwise the wait grows too: once w is half as large again as the
  * largest recent W, one arriving packet is signalled as congestion (marked CE if ECT, else dropped). The next signal
  * waits for the sender's answer to it. A flow that is short, that sends as much as it receives, or that is not clocked
- * by what leaves here (`hold/clocked.h`) is neither held nor signalled.
+ * by what leaves here (`hold/ack_clocking.h`) is neither held nor signalled.
  *
  *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
  *
- * Source: the project's own; docs/internals/law.md derives it.
+ * Source: the project's own; docs/internals/hold.md derives it.
  */
 #ifndef TG_HOLD_H
 #define TG_HOLD_H
 
-#include "hold/clocked.h"
-#include "hold/departed.h"
+#include "hold/ack_clocking.h"
+#include "hold/rate.h"
+#include "hold/send_log.h"
 #include "hold/steered.h"
 
-#define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* choice: nothing waits longer */
-#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: if a flow has brought less, its delay is not asked for, */
-#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* if it has brought less, nothing of it waits */
-#define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least: acknowledgements are less; swept */
-#define TG_HOLD_TALK (1u << 20)		   /* choice: bytes over which that is seen */
-#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest recent W: a larger window is too large; swept */
-#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave at most; swept */
-#define TG_HOLD_QUIET 4u		   /* part of a round trip in which something comes if anything is on its way; swept */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: the delay of a flow that has brought less is not asked for */
+#define TG_HOLD_BULK TG_BULK_BYTES /* nothing waits of a flow that has brought less */
+#define TG_HOLD_OUTGROWN (8 + (8 >> TG_HALF_SHIFT)) /* eighths of the largest recent W: a window that is larger by half is too large */
+#define TG_HOLD_FASTER (8 + (8 >> TG_HALF_SHIFT)) /* eighths of what arrives that may leave at most */
+#define TG_HOLD_QUIET TG_QUARTER /* part of a round trip in which something comes if anything is on its way */
 #define TG_HOLD_UNANSWERED 2u		   /* so many times what W allows between two echoes may leave while no data come; swept */
-#define TG_HOLD_LEAST_PART 8u		   /* part of W: less excess counts as none; swept */
-#define TG_HOLD_LEAST_SEGMENTS 2u	   /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
+#define TG_HOLD_LEAST_DIVISOR 8u		   /* part of W: less excess counts as none; swept */
+#define TG_HOLD_LEAST_SEGMENTS TG_LEAST_SEGMENTS /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
 #define TG_HOLD_SIGNAL_ROUNDS 2u	   /* between two signals: one until the sender knows, one until its answer shows */
 
 struct tg_hold {
 	/* Written by what leaves. */
-	struct tg_departed departed;
+	struct tg_send_log send_log;
 	tg_u32 waited_us;    /* how long the last packet that left had waited */
-	tg_u32 went;	     /* bytes that left of late */
 
 	/* Written by what arrives. */
 	tg_u64 arrived;	     /* bytes in all: A */
 	tg_u64 until;	     /* packets that were made when so many bytes had arrived may leave */
 	tg_u64 echoed;	     /* what had arrived by the last echo that had data beside it */
 	tg_u64 arrived_us;   /* when the last bytes came */
-	tg_u64 round_us;     /* when this round trip began, */
-	tg_u64 round_from;   /* and what had arrived by then */
 	tg_u64 signalled_us; /* when congestion was signalled last */
-	tg_u32 came;	     /* bytes that came of late */
-	tg_u32 rate;	     /* bytes that came in the last round trip, */
-	tg_u32 rate_us;	     /* which took so long */
-	tg_u32 window;	     /* w, by the last echo, */
-	tg_u32 largest;	     /* the largest in this round trip, */
-	tg_u32 larger;	     /* and in the last */
+	tg_u32 window;	     /* w, by the last echo */
+	tg_u32 largest;	     /* the largest w in this round trip */
+	tg_u32 larger;	     /* the largest w in the last round trip */
 	tg_u32 signals;	     /* packets signalled */
 	tg_u32 gated;	     /* whether what leaves can be made to wait; only who makes it wait writes this */
-	struct tg_clocked clocked;
+	struct tg_hold_rate rate; /* of what came */
+	struct tg_clocking clocking;
 	struct tg_steered steered;
+
+	/* Both, each its own count. */
+	struct tg_hold_ways ways;
 };
 
 /* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
@@ -85,34 +81,19 @@ TG_INLINE void tg_hold_init(struct tg_hold *h, tg_u32 handshake_us)
 /* Whether it is a download, and more than a short one. */
 TG_INLINE int tg_hold_is_bulk(const struct tg_hold *h)
 {
-	return h->arrived >= TG_HOLD_BULK && h->came / TG_HOLD_ONE_WAY >= h->went;
+	return h->arrived >= TG_HOLD_BULK && tg_hold_ways_down(&h->ways);
 }
 
 /* Whether it is an upload: what comes acknowledges data. */
 TG_INLINE int tg_hold_is_upload(const struct tg_hold *h)
 {
-	return h->went / TG_HOLD_ONE_WAY >= h->came;
-}
-
-/* Counts recent bytes of both directions, which show whether the flow is a download or an upload. */
-TG_INLINE void tg_hold_talks(struct tg_hold *h)
-{
-	if (h->came + h->went < TG_HOLD_TALK)
-		return;
-	h->came /= 2;
-	h->went /= 2;
-}
-
-/* What comes in the longest wait, at the rate of the last round trip. */
-TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
-{
-	return tg_window_bytes((tg_u64)h->rate * TG_HOLD_MAX_US / tg_max(h->rate_us, 1));
+	return tg_hold_ways_up(&h->ways);
 }
 
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_holds(const struct tg_hold *h)
 {
-	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
+	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && tg_clocking_may_wait(&h->clocking);
 }
 
 /* w - W: bytes by which what leaves is to lag behind what has arrived. */
@@ -123,16 +104,8 @@ TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 
 	if (!tg_hold_holds(h) || w <= h->steered.wanted)
 		return 0;
-	excess = tg_clocked_excess(&h->clocked, w, w - h->steered.wanted, h->steered.wide);
-	return tg_min(excess, tg_hold_most(h));
-}
-
-/* How long so many bytes take at that rate. */
-TG_INLINE tg_u32 tg_hold_takes_us(const struct tg_hold *h, tg_u64 bytes)
-{
-	tg_u64 us = bytes * h->rate_us / tg_max(h->rate, 1);
-
-	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
+	excess = tg_clocking_excess(&h->clocking, w, w - h->steered.wanted, h->steered.recent_largest);
+	return tg_min(excess, tg_hold_rate_most(&h->rate));
 }
 
 /* What was made when so many bytes had arrived may leave. */
@@ -147,7 +120,7 @@ TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 {
 	tg_u64 until = tg_hold_until(h);
 
-	return until < made ? tg_max(tg_hold_takes_us(h, made - until), 1) : 0;
+	return until < made ? tg_max(tg_hold_rate_takes_us(&h->rate, made - until), 1) : 0;
 }
 
 /* A packet of `len` bytes leaves. It is not known when it was made: it counts as made when as many bytes had arrived as
@@ -156,10 +129,10 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	tg_u64 until = tg_hold_until(h);
 
-	h->went += len;
-	tg_hold_talks(h);
-	h->waited_us = tg_hold_takes_us(h, h->arrived - until);
-	tg_departed_note(&h->departed, until, (tg_u32)now_us);
+	h->ways.went += len;
+	tg_hold_ways_age(&h->ways);
+	h->waited_us = tg_hold_rate_takes_us(&h->rate, h->arrived - until);
+	tg_send_log_append(&h->send_log, until, (tg_u32)now_us);
 }
 
 /* What may leave in the time between two echoes if released packets bring no data. */
@@ -186,7 +159,7 @@ TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us, tg_u32 len
 	/* Nothing is in flight, whatever w seems to be: the sender waits for the packets that wait here. */
 	if (quiet_us > rtt_us + rtt_us / TG_HOLD_QUIET)
 		until = h->arrived;
-	return until < most ? until : most;
+	return TG_WITH_GRADUAL_RELEASE && until > most ? most : until;
 }
 
 /* Releases waiting packets up to A + W - w, and not much faster than data arrive. */
@@ -203,22 +176,8 @@ TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	h->arrived += len;
 	h->arrived_us = now_us;
 	h->steered.mss = tg_max(h->steered.mss, len);
-	h->came += len;
-	tg_hold_talks(h);
-}
-
-TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
-{
-	tg_u64 elapsed_us = now_us - h->round_us;
-
-	if (elapsed_us < tg_max(h->steered.echo.rtt_us, TG_TIDE_LAG_LEAST_US))
-		return;
-	h->rate = tg_window_bytes(h->arrived - h->round_from);
-	h->rate_us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
-	h->round_us = now_us;
-	h->round_from = h->arrived;
-	h->larger = h->largest;
-	h->largest = 0;
+	h->ways.came += len;
+	tg_hold_ways_age(&h->ways);
 }
 
 /* An echo has come back: packets released before it was sent have been answered. A sender with nothing to send does not
@@ -228,18 +187,18 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
 	tg_u32 made, w;
 
-	tg_departed_space(&h->departed, rtt_us);
-	if (!tg_departed_at(&h->departed, (tg_u32)now_us - rtt_us, &made))
+	tg_send_log_space(&h->send_log, rtt_us);
+	if (!tg_send_log_at(&h->send_log, (tg_u32)now_us - rtt_us, &made))
 		return;
 	w = (tg_u32)h->arrived - made;
 	h->window = w;
 	h->largest = tg_max(h->largest, w);
 	/* While nothing waits, take the largest window of a round trip: the sender's pacing makes it seem to fall. */
-	if (!tg_clocked_may_wait(&h->clocked))
+	if (!tg_clocking_may_wait(&h->clocking))
 		w = tg_max(h->largest, h->larger);
 	if (h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
-		tg_clocked_saw(&h->clocked, now_us, w, w > h->steered.wanted ? w - h->steered.wanted : 0,
-			       tg_max(h->steered.wanted / TG_HOLD_LEAST_PART, TG_HOLD_LEAST_SEGMENTS * h->steered.mss), h->steered.wide, rtt_us, h->waited_us);
+		tg_clocking_saw(&h->clocking, now_us, w, w > h->steered.wanted ? w - h->steered.wanted : 0,
+			       tg_max(h->steered.wanted / TG_HOLD_LEAST_DIVISOR, TG_HOLD_LEAST_SEGMENTS * h->steered.mss), h->steered.recent_largest, rtt_us, h->waited_us);
 }
 
 /* Whether the sender's window has outgrown its use, and may be told so. */
@@ -248,8 +207,8 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
 	tg_u32 w = h->window;
 	tg_u32 excess = tg_hold_excess(h);
 
-	return excess && (tg_u64)w * 8 > (tg_u64)h->steered.wide * TG_HOLD_OUTGROWN &&
-	       tg_clocked_ready(&h->clocked, w - excess) &&
+	return excess && (tg_u64)w * 8 > (tg_u64)h->steered.recent_largest * TG_HOLD_OUTGROWN &&
+	       tg_clocking_ready(&h->clocking, w - excess) &&
 	       now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * (h->steered.echo.rtt_us + h->waited_us);
 }
 
@@ -268,7 +227,10 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_window(h, now_us);
 	} else {
 		tg_hold_count(h, now_us, len);
-		tg_hold_learn_rate(h, now_us);
+		if (tg_hold_rate_learn(&h->rate, now_us, h->arrived, h->steered.echo.rtt_us)) {
+			h->larger = h->largest;
+			h->largest = 0;
+		}
 	}
 	TG_FORGET();
 	tg_steered_listen(&h->steered, now_us);
@@ -285,8 +247,8 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 	TG_FORGET();
 	h->steered.wanted = tg_steered_tide(&h->steered, i, h->arrived);
 	TG_FORGET();
-	tg_steered_learn_wide(&h->steered, now_us);
-	return len && tg_hold_outgrown(h, now_us);
+	tg_steered_learn_largest(&h->steered, now_us);
+	return TG_WITH_SIGNALS && len && tg_hold_outgrown(h, now_us);
 }
 
 /* It was signalled. */
@@ -294,7 +256,7 @@ TG_INLINE void tg_hold_signalled(struct tg_hold *h, tg_u64 now_us)
 {
 	h->signalled_us = now_us;
 	h->signals++;
-	tg_clocked_signal(&h->clocked, now_us, h->window, h->steered.echo.rtt_us + h->waited_us);
+	tg_clocking_signal(&h->clocking, now_us, h->window, h->steered.echo.rtt_us + h->waited_us);
 }
 
 #endif

@@ -39,7 +39,7 @@
 #define TG_RLEDBAT_MINUTE_US (60ull * TG_SECOND_US)
 #define TG_RLEDBAT_CURRENT 4u	  /* RFC 6817's CURRENT_FILTER */
 #define TG_RLEDBAT_GAIN_MAX 16u	  /* LEDBAT++ section 4.2 */
-#define TG_RLEDBAT_LEAST_SEGMENTS 2u
+#define TG_RLEDBAT_LEAST_SEGMENTS TG_LEAST_SEGMENTS /* no window is smaller */
 #define TG_RLEDBAT_BURST_SEGMENTS 10u /* most that one arrival adds in slow start */
 #define TG_RLEDBAT_SLOWDOWN_SHARE 9u
 #define TG_RLEDBAT_IDLE_US (1ull * TG_SECOND_US) /* after which the window starts anew */
@@ -155,7 +155,7 @@ TG_INLINE void tg_rledbat_begin(struct tg_rledbat *r, const struct tg_rledbat_ar
 }
 
 /* Whether a slow-down goes on; the one that is due begins. */
-TG_INLINE int tg_rledbat_slowing(struct tg_rledbat *r, const struct tg_rledbat_arrival *a)
+TG_INLINE int tg_rledbat_slow_down(struct tg_rledbat *r, const struct tg_rledbat_arrival *a)
 {
 	tg_u32 least = tg_rledbat_bounded(0, a->mss);
 
@@ -177,7 +177,7 @@ TG_INLINE int tg_rledbat_slowing(struct tg_rledbat *r, const struct tg_rledbat_a
 
 /* Whether old data arrives that was sent after newer data had been: sent again, so lost before (RFC
  * 9840 section 4.2.2). What was only overtaken has an older TSval. */
-TG_INLINE int tg_rledbat_lost(struct tg_rledbat *r, const struct tg_rledbat_arrival *a)
+TG_INLINE int tg_rledbat_note_sequence(struct tg_rledbat *r, const struct tg_rledbat_arrival *a)
 {
 	int later = !tg_before(a->tsval, r->high_tsval);
 	int lost = later && tg_before(a->end, r->high_seq);
@@ -282,9 +282,9 @@ TG_INLINE tg_u32 tg_rledbat_arrived(struct tg_rledbat *r, const struct tg_rledba
 	if (a->sample_us)
 		tg_rledbat_sample(r, a->sample_us, a->now_us);
 	TG_FORGET();
-	lost = tg_rledbat_lost(r, a);
+	lost = tg_rledbat_note_sequence(r, a);
 	TG_FORGET();
-	if (tg_rledbat_slowing(r, a))
+	if (tg_rledbat_slow_down(r, a))
 		return r->window;
 	if (lost) {
 		tg_rledbat_halve(r, a);

@@ -23,11 +23,11 @@
 #ifndef TG_RTT_H
 #define TG_RTT_H
 
-#include "base.h"
+#include "magnitudes.h"
 
-#define TG_RTT_SLOTS 32u     /* arithmetic: two round trips */
-#define TG_RTT_PER_ROUND 16u /* two for each of tide's buckets */
-#define TG_RTT_EDGES 24u     /* likewise for edges, which tell delays as well: three */
+#define TG_RTT_SLOTS (2 * TG_SAMPLES_A_ROUND) /* two round trips */
+#define TG_RTT_PER_ROUND TG_SAMPLES_A_ROUND /* TSvals noted in a round trip */
+#define TG_RTT_EDGES (3 * TG_SAMPLES_A_ROUND / 2) /* edges noted in a round trip, which tell delays as well: three for each of tide's buckets */
 
 struct tg_rtt {
 	tg_u64 slot[TG_RTT_SLOTS]; /* TSval or edge << 32 | time of its first departure, us modulo 2^32 */

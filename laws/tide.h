@@ -46,9 +46,9 @@
  * after floors have risen, and when one has fallen.
  *
  * PROBING ages the floors. After a route has become longer, the smallest delay seen before is no longer that
- * of the empty queue: the longer way counts as queue, the window is too small for it, and the forecast sinks.
+ * of the empty queue: the longer way counts as queue, the window is too small for it, and the forecast falls.
  * But a queue is ours only if our window moves it. So if delay stands still at some level while the forecast
- * has sunk, the window is opened a little. If more arrives at the same delay, that level is path, and all
+ * has fallen, the window is opened a little. If more arrives at the same delay, that level is path, and all
  * floors rise by it. A real queue would have grown: the price of a probe is that it does so for a round trip.
  * Capacity is never given away.
  *
@@ -65,12 +65,12 @@
 #include "tide/recheck.h"
 #include "tide/search.h"
 #include "tide/share.h"
-#include "tide/yield.h"
+#include "tide/fall_open.h"
 
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS | TG_LAW_CLOCK)
 #define TG_TIDE_CATCH_UP 32u		    /* buckets closed at most for one packet: the verifier's work */
-#define TG_TIDE_IDLE_US (10 * TG_SECOND_US) /* choice: without data, what is known of the link is old */
-#define TG_TIDE_OUTAGE_PART 8u		    /* choice: a gap longer than this part of an epoch may be no part of it */
+#define TG_TIDE_IDLE_US TG_OLD_US /* without data for so long, what is known of the link is old */
+#define TG_TIDE_OUTAGE_DIVISOR 8u		    /* choice: a gap longer than this part of an epoch may be no part of it */
 #define TG_TIDE_OUTAGE_MISSED 4u	    /* choice: namely if so many times what came should have come in it */
 
 /* Closes the buckets that have ended by now; only the first of them can have data. It is closed before the loop,
@@ -79,7 +79,7 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 now_us = a->now_us;
 
-	int seen = t->least_us != TG_INFINITE_US;
+	int seen = t->bucket_min_us != TG_INFINITE_US;
 
 	if (now_us >= t->bucket_end_us) {
 		tg_tide_close(t, a, seen, tg_tide_was_empty(t, seen));
@@ -101,7 +101,7 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 TG_INLINE void tg_tide_extend_epoch(struct tg_tide *t, const struct tg_share *s, const struct tg_arrival *a,
 				    tg_u64 gap_us)
 {
-	if (!s->part || gap_us <= t->epoch_us / TG_TIDE_OUTAGE_PART || gap_us > TG_TIDE_IDLE_US)
+	if (!TG_WITH_OUTAGE_EPOCHS || !s->effective_weight || gap_us <= t->epoch_us / TG_TIDE_OUTAGE_DIVISOR || gap_us > TG_TIDE_IDLE_US)
 		return;
 	if ((tg_u64)t->m * gap_us >> TG_TIDE_Q > TG_TIDE_OUTAGE_MISSED * tg_max(a->len, a->mss))
 		t->epoch_end_us += gap_us;
@@ -136,22 +136,25 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 {
 	tg_tide_note_fall(t, s, a->fell_us);
 	if (a->queue_us <= tg_tide_empty_us(t)) {
-		t->touched_us = a->now_us;
-		t->touched_m = t->m;
-		t->patience_us = 0;
+		t->last_empty_us = a->now_us;
+		t->last_empty_m = t->m;
+		t->probe_backoff_us = 0;
 	}
 	tg_tide_compare_lag(t, s, a);
 	TG_FORGET();
-	tg_tide_yield(t, a);
+	tg_tide_fall_open(t, a);
 	TG_FORGET();
-	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
-		t->state = TG_TIDE_RUNNING;
+	if (t->state == TG_TIDE_RECHECKING) {
+		tg_tide_shorten_recheck(t, a);
+		if (a->now_us >= t->recheck_end_us)
+			t->state = TG_TIDE_RUNNING;
+	}
 	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&
-	    tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
+	    TG_WITH_FALL_RECHECKS && tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
 		tg_tide_recheck_fallen(t, a);
-	else if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a))
+	else if (TG_WITH_PROBES && t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a))
 		tg_tide_begin_probe(t, a);
-	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
+	else if (TG_WITH_RAISED_RECHECKS && t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
 		tg_tide_recheck_raised(t, s, a);
 	TG_FORGET();
 	if (t->state != TG_TIDE_PROBING)
@@ -177,9 +180,9 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	TG_FORGET();
 	t->current += a->len;
 	if (a->fresh || !a->rounds)
-		t->least_us = tg_min(t->least_us, a->queue_us);
+		t->bucket_min_us = tg_min(t->bucket_min_us, a->queue_us);
 	t->queue_us = a->queue_us;
-	tg_tide_count_hungry(t, s, a->len);
+	tg_tide_count_bottlenecked(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();
 	return tg_tide_share(t, s);

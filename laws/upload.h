@@ -4,9 +4,9 @@
  * no part. Its acknowledgements tell what has arrived there; the window in them is lowered before our own stack, or the
  * one that we forward for, reads it.
  *
- *     the peer's answer:       tg_upload_accepted
- *     data leave:              tg_upload_sent
- *     acknowledgements arrive: tg_upload_acknowledged: tg_upload_measure  ->  a law  ->  tg_flow_steer
+ *     the peer's answer:       tg_upload_handshake
+ *     data leave:              tg_upload_data_out
+ *     acknowledgements arrive: tg_upload_ack_in: tg_upload_measure  ->  a law  ->  tg_flow_steer
  *
  * The round trip is the flow's own, from our timestamp that comes back. The queue is told from the peer's timestamp:
  * `delay.h`, with the ends swapped. So an acknowledgement's wait on its way back is not taken for the uplink's queue,
@@ -18,19 +18,19 @@
 #define TG_UPLOAD_H
 
 #include "flow.h"
-#include "least.h"
+#include "windowed_min.h"
 
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window can promise, which is not scaled (RFC 7323 section 2.2) */
-#define TG_UPLOAD_GROWTH 4u    /* slow start's doubling, and as much again since the count is half a round trip old */
+#define TG_UPLOAD_GROWTH TG_SLOW_START /* times what came in a round trip: slow start needs it */
 
 /* State of an upload in addition to that of any flow. */
 struct tg_upload {
 	struct tg_flow flow;
-	struct tg_least lag_us;
+	struct tg_windowed_min lag_us;
 	tg_u64 out_us;	     /* when the data of the last sample left the queue */
-	tg_u32 out_tsval;    /* the peer's stamp on their acknowledgement, */
-	tg_u32 rd_us;	     /* their relative one-way delay, */
-	tg_u32 one_way_us;   /* and the same with the clocks' drift */
+	tg_u32 out_tsval;    /* the peer's stamp on the acknowledgement of those data */
+	tg_u32 rd_us;	     /* the relative one-way delay of those data */
+	tg_u32 one_way_us;   /* the same with the clocks' drift */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
 };
@@ -44,7 +44,7 @@ TG_INLINE void tg_upload_init(struct tg_upload *u)
 
 /* The peer, which uses timestamps, answers our SYN: what it promises is known, and that no
  * acknowledgement has promised more. */
-TG_INLINE void tg_upload_accepted(struct tg_upload *u, tg_u32 ack, tg_u16 window)
+TG_INLINE void tg_upload_handshake(struct tg_upload *u, tg_u32 ack, tg_u16 window)
 {
 	struct tg_ack answer = { .ack = ack, .raw = window };
 
@@ -54,7 +54,7 @@ TG_INLINE void tg_upload_accepted(struct tg_upload *u, tg_u32 ack, tg_u16 window
 
 /* Data leave, `mss` bytes to a segment; 0: not known, as at the end of a message. What leaves without
  * data is not noted: the peer may echo it whenever it likes. */
-TG_INLINE void tg_upload_sent(struct tg_upload *u, tg_u32 mss, tg_u32 tsval, tg_u64 now_us)
+TG_INLINE void tg_upload_data_out(struct tg_upload *u, tg_u32 mss, tg_u32 tsval, tg_u64 now_us)
 {
 	if (mss)
 		u->flow.mss = mss;
@@ -89,8 +89,8 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
-	tg_least_note(&u->lag_us, lag_us, path_us ? path_us : TG_INFINITE_US, now_us);
-	return tg_least(&u->lag_us);
+	tg_windowed_min_update(&u->lag_us, lag_us, path_us ? path_us : TG_INFINITE_US, now_us);
+	return tg_windowed_min_value(&u->lag_us);
 }
 
 /*
@@ -131,7 +131,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	f->sampled_us = a->now_us;
 	f->samples++;
 	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
-	a->fell_us = a->bared_us = f->delay.fell_us;
+	a->fell_us = a->revealed_us = f->delay.fell_us;
 	TG_FORGET();
 	tg_flow_anchor(f, 0, a);
 	TG_FORGET();
@@ -162,7 +162,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i, co
 				 const struct tg_segment *s, struct tg_arrival *a)
 {
 	struct tg_flow *f = &u->flow;
-	const struct tg_tide *path = tg_group_record(i, &f->sharing, &f->own);
+	const struct tg_tide *path = tg_group_record(i, &f->member.sharing, &f->member.own);
 
 	tg_arrival_begin(a, s);
 	a->len = tg_upload_delivered(u, ack);
@@ -233,7 +233,7 @@ TG_INLINE int tg_upload_silent(const struct tg_upload *u, const struct tg_ack *a
 	return w->known && !ack->bare && !tg_after(ack->ack, w->ack);
 }
 
-/* As tg_upload_acknowledged(), for one that brings no news and carries a timestamp; it needs no path. */
+/* As tg_upload_ack_in(), for one that brings no news and carries a timestamp; it needs no path. */
 TG_INLINE tg_u16 tg_upload_passed(struct tg_upload *u, const struct tg_ack *ack, tg_u64 now_us)
 {
 	u->flow.arrived_us = now_us;
@@ -242,7 +242,7 @@ TG_INLINE tg_u16 tg_upload_passed(struct tg_upload *u, const struct tg_ack *ack,
 
 /* An acknowledgement arrives: it is measured, in `a`, and the law learns from it. `ack->scale` is the peer's.
  * Returns the window field that our stack is to read. */
-TG_INLINE tg_u16 tg_upload_acknowledged(struct tg_upload *u, const struct tg_params *p,
+TG_INLINE tg_u16 tg_upload_ack_in(struct tg_upload *u, const struct tg_params *p,
 					struct tg_interface *i, const struct tg_ack *ack,
 					const struct tg_segment *s, struct tg_arrival *a)
 {

@@ -57,9 +57,13 @@ fn main() {
     let words = tidegate_c_enum::rust(Path::new("src/bpf/shared.h"), &WORDS);
     std::fs::write(out.join("words.rs"), words).expect("write the words");
     let source = |program: &str, define: &[&str]| {
+        let room = match program {
+            "hold" | "hold_up" | "wait" => "hold/",
+            _ => "",
+        };
         let mut builder = SkeletonBuilder::new();
         builder
-            .source(format!("src/bpf/{program}.bpf.c"))
+            .source(format!("src/bpf/{room}{program}.bpf.c"))
             .clang_args(
                 [
                     &CLANG[..],
@@ -87,7 +91,8 @@ fn main() {
     }
 }
 
-const CLANG: [&str; 6] = [
+const CLANG: [&str; 7] = [
+    "-Isrc/bpf",
     "-mcpu=v3",
     "-std=gnu11",
     "-Wall",

@@ -29,9 +29,9 @@ const WORDS: [CEnum; 3] = [
 
 /// Those of the hold.
 const HOLD: [CEnum; 1] = [CEnum {
-    tag: "tg_clocked_state",
-    prefix: "TG_CLOCKED_",
-    name: "Clocked",
+    tag: "tg_clocking_state",
+    prefix: "TG_CLOCKING_",
+    name: "AckClocking",
     count: None,
 }];
 
@@ -48,7 +48,7 @@ fn main() {
     };
 
     let words = tidegate_c_enum::rust(&laws.join("flow.h"), &WORDS)
-        + &tidegate_c_enum::rust(&laws.join("hold/clocked.h"), &HOLD);
+        + &tidegate_c_enum::rust(&laws.join("hold/ack_clocking.h"), &HOLD);
     std::fs::write(out.join("words.rs"), words).expect("write the words");
     bindgen::Builder::default()
         .header(laws.join("upload.h").display().to_string())

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a constant's comment has to say.
-const MARK: &str = "swept";
+/// What a constant's comment has to say, one of them: it may be varied, or turns a mechanism off.
+const MARKS: [&str; 2] = ["swept", "ablation: "];
 
 /// Where the array is declared: after the types that every header has.
 const TYPES: &str = "typedef __INT64_TYPE__ tg_s64;\n";
@@ -65,12 +65,15 @@ fn found(header: &Path, text: &str) -> Vec<Constant> {
     let constant = |line: &str| {
         let (definition, says) = line.strip_prefix("#define ")?.split_once("/*")?;
         let (name, value) = definition.trim().split_once(' ')?;
-        says.contains(MARK).then(|| Constant {
-            header: header.display().to_string(),
-            name: name.to_owned(),
-            value: value.trim().to_owned(),
-            says: says.trim_end_matches("*/").trim().to_owned(),
-        })
+        MARKS
+            .iter()
+            .any(|mark| says.contains(mark))
+            .then(|| Constant {
+                header: header.display().to_string(),
+                name: name.to_owned(),
+                value: value.trim().to_owned(),
+                says: says.trim_end_matches("*/").trim().to_owned(),
+            })
     };
     text.lines().filter_map(constant).collect()
 }

@@ -6,7 +6,7 @@
 #ifndef TG_ECHO_H
 #define TG_ECHO_H
 
-#include "../base.h"
+#include "../magnitudes.h"
 
 #define TG_ECHO_LATE 2u /* an echo is late if none has come back for so many of their intervals; swept */
 
@@ -44,7 +44,7 @@ TG_INLINE tg_u32 tg_echo_rtt_us(const struct tg_echo *e, tg_u64 now_us)
 {
 	tg_u64 late_us = now_us - e->heard_us;
 
-	if (!e->rtt_us || late_us < TG_ECHO_LATE * e->every_us)
+	if (!TG_WITH_LATE_ECHOES || !e->rtt_us || late_us < TG_ECHO_LATE * e->every_us)
 		return e->rtt_us;
 	late_us -= TG_ECHO_LATE * e->every_us;
 	return e->rtt_us + (late_us < TG_SECOND_US ? (tg_u32)late_us : TG_SECOND_US);

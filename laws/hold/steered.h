@@ -5,24 +5,22 @@
 #ifndef TG_STEERED_H
 #define TG_STEERED_H
 
-#include "../tide.h"
+#include "../tide/member.h"
 #include "echo.h"
 
 #define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits; swept */
 #define TG_HOLD_FORGET_SHIFT 4		   /* part of the largest window that is forgotten in a second; swept */
-#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* choice: between two looks at it */
+#define TG_HOLD_RECENT_US (16 * TG_MS_US)	   /* choice: between two looks at it */
 
 struct tg_steered {
-	tg_u64 wide_us; /* when `wide` was last looked at */
-	tg_u32 wide;	/* the largest W of late */
+	tg_u64 recent_decayed_us; /* when that was last decayed */
+	tg_u32 recent_largest;	/* the largest W of late */
 	tg_u32 wanted;	/* W; TG_UNLIMITED: not known */
 	tg_u32 mss;
 	tg_u32 unused;
 	struct tg_echo echo;
 	struct tg_arrival arrival; /* what it saw last */
-	struct tg_share share;
-	struct tg_sharing sharing;
-	struct tg_tide own;
+	struct tg_member member;
 };
 
 /* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
@@ -33,19 +31,6 @@ TG_INLINE void tg_steered_init(struct tg_steered *s, tg_u32 handshake_us)
 	tg_echo_floor(&s->echo, handshake_us);
 }
 
-/* The path became longer for all who steer by `t`: this flow's floor rises, too. */
-TG_INLINE void tg_steered_rise(struct tg_steered *s, const struct tg_tide *t, struct tg_arrival *a)
-{
-	tg_u32 rise_us = tg_tide_rise(t, &s->share);
-
-	s->sharing.seen_us -= (tg_s32)rise_us;
-	s->echo.floor_us += rise_us;
-	rise_us = tg_min(rise_us, a->queue_us);
-	a->queue_us -= rise_us;
-	if (a->lag_us)
-		a->lag_us += rise_us;
-}
-
 /* tide, as for a flow with a window (`flow.h`), of which `bytes` have arrived in all. */
 TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, tg_u64 bytes)
 {
@@ -53,28 +38,14 @@ TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, t
 	struct tg_tide *t;
 	tg_u32 wanted;
 
-	tg_device_alone(i, &s->share);
-	tg_group_arrives(i, &s->share, &s->sharing, &s->own, a);
+	tg_device_alone(i, &s->member.share);
+	t = tg_member_settle(&s->member, i, a);
+	s->echo.floor_us += tg_member_rise(&s->member, t, a);
 	TG_FORGET();
-	t = tg_group_record(i, &s->sharing, &s->own);
-	tg_group_doubt_offset(i, &s->sharing, t, a->queue_us);
-	TG_FORGET();
-	tg_group_align(&s->sharing, a);
-	TG_FORGET();
-	tg_steered_rise(s, t, a);
-	TG_FORGET();
-	tg_group_beside(i, &s->sharing, t, a);
-	TG_FORGET();
-	wanted = tg_tide_arrived(t, &s->share, a);
-	if (t->state != TG_TIDE_STARTING)
-		i->full_us = a->now_us;
-	TG_FORGET();
-	if (a->fresh) {
-		tg_group_compare(i, &s->share, &s->sharing, &s->own, a, bytes);
-		TG_FORGET();
-		tg_group_tell(i, &s->sharing, a);
-	}
-	i->last = s->sharing.flow;
+	wanted = tg_member_window(&s->member, i, t, a);
+	if (a->fresh)
+		tg_member_compare(&s->member, i, a, bytes);
+	i->last = s->member.sharing.flow;
 	return wanted;
 }
 
@@ -94,23 +65,23 @@ TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 le
 	a->one_way_us = s->echo.rtt_us;
 	a->tick_us = 1;
 	a->lag_us = fresh ? s->echo.floor_us : 0;
-	a->fell_us = a->bared_us = a->nearer_us = fresh ? s->echo.fell_us : 0;
+	a->fell_us = a->revealed_us = a->nearer_us = fresh ? s->echo.fell_us : 0;
 }
 
 /* Remembers the largest window of late. */
-TG_INLINE void tg_steered_learn_wide(struct tg_steered *s, tg_u64 now_us)
+TG_INLINE void tg_steered_learn_largest(struct tg_steered *s, tg_u64 now_us)
 {
-	tg_u64 elapsed_us = now_us - s->wide_us;
+	tg_u64 elapsed_us = now_us - s->recent_decayed_us;
 
 	if (s->wanted == TG_UNLIMITED)
 		return;
-	if (elapsed_us >= TG_HOLD_WIDE_US) {
+	if (elapsed_us >= TG_HOLD_RECENT_US) {
 		if (elapsed_us > TG_SECOND_US)
 			elapsed_us = TG_SECOND_US;
-		s->wide -= (tg_u32)(s->wide * elapsed_us / TG_SECOND_US >> TG_HOLD_FORGET_SHIFT);
-		s->wide_us = now_us;
+		s->recent_largest -= (tg_u32)(s->recent_largest * elapsed_us / TG_SECOND_US >> TG_HOLD_FORGET_SHIFT);
+		s->recent_decayed_us = now_us;
 	}
-	s->wide = tg_max(s->wide, s->wanted);
+	s->recent_largest = tg_max(s->recent_largest, s->wanted);
 }
 
 /* An echo has come back. The first one also uses the floor of another flow with the same server. */

@@ -27,51 +27,48 @@
 
 #include "../hold.h"
 
-#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest recent W: a larger window is too large; swept, */
-#define TG_HOLD_UP_LEAST 4u    /* and so many segments beyond that; swept */
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest recent W: a window that is larger, and by some segments, is too large; swept */
+#define TG_HOLD_UP_LEAST 4u    /* those segments; swept */
 #define TG_HOLD_UP_ANSWERS 64u /* answers over which it is averaged how many bytes each stands for; swept */
 
 struct tg_hold_up {
 	/* Written by what leaves. */
-	struct tg_departed departed;
+	struct tg_send_log send_log;
 	tg_u64 left;	     /* bytes in all */
 	tg_u64 signalled_us; /* when congestion was signalled last */
 	tg_u32 signals;	     /* packets signalled */
-	tg_u32 went;	     /* bytes that left of late */
 
 	/* Written by what arrives. */
 	tg_u64 passed;	 /* P */
-	tg_u64 echoed;	 /* by the last echo */
-	tg_u64 counted;	 /* and as far as tide was told */
-	tg_u64 round_us; /* when this round trip began, */
-	tg_u64 round_from; /* and what had passed by then */
-	tg_u64 stood;	 /* bytes for which recent answers stood, */
-	tg_u32 answers;	 /* and how many these were */
+	tg_u64 echoed;	 /* P by the last echo */
+	tg_u64 counted;	 /* P as far as tide knows it */
+	tg_u64 stood;	 /* bytes that recent answers stood for */
+	tg_u32 answers;	 /* the number of those answers */
 	tg_u32 since;	 /* answers since the last echo */
-	tg_u32 came;	 /* bytes that arrived of late */
-	tg_u32 rate;	 /* bytes that passed in the last round trip, */
-	tg_u32 rate_us;	 /* which took so long */
-	tg_u32 unused;
-	struct tg_least lag_us;
+	struct tg_hold_rate rate; /* of what passed */
+	struct tg_windowed_min lag_us;
 
 	/* Written by who makes what leaves wait, and by nobody else. */
 	tg_u32 gated;	/* whether it can be */
 	tg_u32 waiting; /* bytes that do */
-	struct tg_clocked clocked;
+	struct tg_clocking clocking;
 	struct tg_steered steered;
+
+	/* Both, each its own count. */
+	struct tg_hold_ways ways;
 };
 
 /* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
 TG_INLINE void tg_hold_up_init(struct tg_hold_up *h, tg_u32 handshake_us)
 {
-	h->clocked.state = TG_CLOCKED_WATCHED;
+	h->clocking.state = TG_CLOCKING_WATCHED;
 	tg_steered_init(&h->steered, handshake_us);
 }
 
 /* Whether it is an upload. */
 TG_INLINE int tg_hold_up_is_upload(const struct tg_hold_up *h)
 {
-	return h->went / TG_HOLD_ONE_WAY >= h->came;
+	return tg_hold_ways_up(&h->ways);
 }
 
 /* And more than a short one. */
@@ -93,14 +90,6 @@ TG_INLINE tg_u64 tg_hold_up_place(const struct tg_hold_up *h, tg_u32 len)
 	return h->left + h->waiting + tg_min(len / 2, h->steered.mss);
 }
 
-/* How long so many bytes take at the rate of the last round trip. */
-TG_INLINE tg_u32 tg_hold_up_takes_us(const struct tg_hold_up *h, tg_u64 bytes)
-{
-	tg_u64 us = bytes * h->rate_us / tg_max(h->rate, 1);
-
-	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
-}
-
 /* How long a packet at that place has still to wait; 0: it may leave. To be asked again when anything arrives. */
 TG_INLINE tg_u32 tg_hold_up_wait_us(const struct tg_hold_up *h, tg_u64 place)
 {
@@ -108,7 +97,7 @@ TG_INLINE tg_u32 tg_hold_up_wait_us(const struct tg_hold_up *h, tg_u64 place)
 
 	if (!tg_hold_up_holds(h) || place <= until)
 		return 0;
-	return tg_max(tg_hold_up_takes_us(h, place - until), 1);
+	return tg_max(tg_hold_rate_takes_us(&h->rate, place - until), 1);
 }
 
 /* The sender's window: what is out, and what waits. */
@@ -120,36 +109,27 @@ TG_INLINE tg_u32 tg_hold_up_window(const struct tg_hold_up *h)
 /* A round trip, what waits here included. */
 TG_INLINE tg_u32 tg_hold_up_round_us(const struct tg_hold_up *h)
 {
-	return h->steered.echo.rtt_us + tg_hold_up_takes_us(h, h->waiting);
+	return h->steered.echo.rtt_us + tg_hold_rate_takes_us(&h->rate, h->waiting);
 }
 
 /* Whether the sender's window has outgrown its use, and may be told so. */
 TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
 {
-	tg_u64 most = (tg_u64)h->steered.wide * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
+	tg_u64 most = (tg_u64)h->steered.recent_largest * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
 
 	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
-	       tg_clocked_is_free(&h->clocked) &&
+	       tg_clocking_is_free(&h->clocking) &&
 	       (!h->signals || now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * tg_hold_up_round_us(h));
-}
-
-/* Keeps the counts of both directions recent; they tell an upload from a download. */
-TG_INLINE void tg_hold_up_talks(struct tg_hold_up *h)
-{
-	if (h->went + h->came < TG_HOLD_TALK)
-		return;
-	h->went /= 2;
-	h->came /= 2;
 }
 
 /* A packet of `len` bytes leaves. Returns whether it is to be signalled as congestion. */
 TG_INLINE int tg_hold_up_leaves(struct tg_hold_up *h, tg_u64 now_us, tg_u32 len)
 {
 	h->left += len;
-	h->went += len;
-	tg_hold_up_talks(h);
-	tg_departed_note(&h->departed, h->left, (tg_u32)now_us);
-	return tg_hold_up_outgrown(h, now_us);
+	h->ways.went += len;
+	tg_hold_ways_age(&h->ways);
+	tg_send_log_append(&h->send_log, h->left, (tg_u32)now_us);
+	return TG_WITH_SIGNALS && tg_hold_up_outgrown(h, now_us);
 }
 
 /* It was signalled. */
@@ -157,16 +137,16 @@ TG_INLINE void tg_hold_up_signalled(struct tg_hold_up *h, tg_u64 now_us)
 {
 	h->signalled_us = now_us;
 	h->signals++;
-	tg_clocked_signal(&h->clocked, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
+	tg_clocking_signal(&h->clocking, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
 }
 
 /* A packet of the flow has arrived: as much has passed as it stands for. */
 TG_INLINE void tg_hold_up_answered(struct tg_hold_up *h, tg_u32 len)
 {
-	h->came += len;
-	tg_hold_up_talks(h);
+	h->ways.came += len;
+	tg_hold_ways_age(&h->ways);
 	h->since++;
-	if (!h->answers)
+	if (!TG_WITH_COUNTED_ANSWERS || !h->answers)
 		return;
 	h->passed += h->stood / h->answers;
 	if (h->passed > h->left)
@@ -179,8 +159,8 @@ TG_INLINE void tg_hold_up_echoed(struct tg_hold_up *h, tg_u64 now_us)
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
 	tg_u32 left;
 
-	tg_departed_space(&h->departed, rtt_us);
-	if (!tg_departed_at(&h->departed, (tg_u32)now_us - rtt_us, &left))
+	tg_send_log_space(&h->send_log, rtt_us);
+	if (!tg_send_log_at(&h->send_log, (tg_u32)now_us - rtt_us, &left))
 		return;
 	h->passed = h->left - (tg_u32)((tg_u32)h->left - left);
 	if (h->passed < h->echoed)
@@ -198,24 +178,12 @@ TG_INLINE void tg_hold_up_echoed(struct tg_hold_up *h, tg_u64 now_us)
 /* Whether a signal is answered. */
 TG_INLINE void tg_hold_up_watch(struct tg_hold_up *h, tg_u64 now_us)
 {
-	struct tg_clocked *c = &h->clocked;
+	struct tg_clocking *c = &h->clocking;
 
-	if (c->state == TG_CLOCKED_SIGNALLED)
-		tg_clocked_hear(c, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
-	else if (c->state == TG_CLOCKED_LEFT)
-		tg_clocked_reconsider(c, now_us, tg_hold_up_window(h), h->steered.mss, h->steered.wide);
-}
-
-TG_INLINE void tg_hold_up_learn_rate(struct tg_hold_up *h, tg_u64 now_us)
-{
-	tg_u64 elapsed_us = now_us - h->round_us;
-
-	if (elapsed_us < tg_max(h->steered.echo.rtt_us, TG_TIDE_LAG_LEAST_US))
-		return;
-	h->rate = tg_window_bytes(h->passed > h->round_from ? h->passed - h->round_from : 0);
-	h->rate_us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
-	h->round_us = now_us;
-	h->round_from = h->passed;
+	if (c->state == TG_CLOCKING_SIGNALLED)
+		tg_clocking_hear(c, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
+	else if (c->state == TG_CLOCKING_LEFT)
+		tg_clocking_reconsider(c, now_us, tg_hold_up_window(h), h->steered.mss, h->steered.recent_largest);
 }
 
 /*
@@ -228,7 +196,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 {
 	struct tg_steered *s = &h->steered;
 	struct tg_arrival *a = &s->arrival;
-	const struct tg_tide *t = tg_group_record(i, &s->sharing, &s->own);
+	const struct tg_tide *t = tg_group_record(i, &s->member.sharing, &s->member.own);
 	tg_u64 out_us = now_us - s->echo.floor_us;
 
 	tg_steered_measure(s, now_us, (tg_u32)(h->passed - h->counted), fresh);
@@ -240,8 +208,8 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 	a->echoed = 1;
 	a->binds = h->waiting != 0;
 	if (fresh) {
-		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_INFINITE_US, now_us);
-		a->lag_us = tg_least(&h->lag_us);
+		tg_windowed_min_update(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_INFINITE_US, now_us);
+		a->lag_us = tg_windowed_min_value(&h->lag_us);
 		a->one_way_us -= back_us;
 	}
 	a->met_us = (tg_u32)now_us - s->echo.rtt_us;
@@ -267,7 +235,7 @@ TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, t
 		tg_hold_up_answered(h, len);
 	}
 	TG_FORGET();
-	tg_hold_up_learn_rate(h, now_us);
+	tg_hold_rate_learn(&h->rate, now_us, h->passed, h->steered.echo.rtt_us);
 	tg_steered_listen(&h->steered, now_us);
 	TG_FORGET();
 	if (!tg_hold_up_is_upload(h))
@@ -278,7 +246,7 @@ TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, t
 	TG_FORGET();
 	h->steered.wanted = tg_steered_tide(&h->steered, i, h->passed);
 	TG_FORGET();
-	tg_steered_learn_wide(&h->steered, now_us);
+	tg_steered_learn_largest(&h->steered, now_us);
 }
 
 #endif

@@ -6,11 +6,11 @@
  * share.h divides only by weight. Here a flow's weight is its part of its device's weight, so that the weights of a
  * device's flows add up to the device's. So a device with sixteen flows gets what one with a single flow gets.
  *
- *     flow's weight = device's weight, less what its sated flows take, / its hungry flows
+ *     flow's weight = device's weight, less what its limited flows take, / its bottlenecked flows
  *
- * A device with many sated flows (flows that are not hungry) would have more than its part: while none of them is
- * hungry, its weight is divided among all that have data, and compared with so small a part many small flows are
- * hungry. If some are hungry, the bytes of the others are subtracted from their device's part only.
+ * A device with many limited flows (flows that are not bottlenecked) would have more than its part: while none of them is
+ * bottlenecked, its weight is divided among all that have data, and compared with so small a part many small flows are
+ * bottlenecked. If some are bottlenecked, the bytes of the others are subtracted from their device's part only.
  */
 #ifndef TG_TIDE_DEVICE_H
 #define TG_TIDE_DEVICE_H
@@ -22,99 +22,92 @@
 #define TG_DEVICE_UNIT 4096u /* arithmetic: parts of a device's weight: so many flows can divide it */
 
 /* A device's flows in one group, in this epoch and in the one before of which something came. */
-struct tg_device_part {
+struct tg_device_group {
 	tg_u32 name;   /* the group's; 0: none */
 	tg_u32 epoch;
-	tg_u32 hungry; /* weight of those that want more */
-	tg_u32 hungry_now;
-	tg_u32 active; /* of those that had data */
-	tg_u32 active_now;
-	tg_u32 sated; /* bytes of those that do not want more */
-	tg_u32 sated_now;
+	tg_u32 bottlenecked_weight; /* weight of those that want more */
+	tg_u32 bottlenecked_weight_now;
+	tg_u32 active_weight; /* of those that had data */
+	tg_u32 active_weight_now;
+	tg_u32 limited_bytes; /* bytes of those that do not want more */
+	tg_u32 limited_bytes_now;
 };
 
 /* What a device has behind an interface, in one direction. */
 struct tg_device {
 	tg_u32 weight; /* of its part beside other devices'; 0 counts as 1 */
 	tg_u32 unused;
-	struct tg_device_part parts[TG_GROUPS];
+	struct tg_device_group groups[TG_GROUPS];
 };
 
 /* Brings the part to the group's present round trip. */
-TG_INLINE void tg_device_turn(struct tg_device_part *p, const struct tg_group *g)
+TG_INLINE void tg_device_turn(struct tg_device_group *p, const struct tg_group *g)
 {
-	tg_u32 epoch = g->tide.epoch;
+	tg_u32 epoch = tg_record_epoch(&g->tide);
 	int follows = p->name == g->name && epoch - p->epoch <= TG_DEVICE_EPOCHS;
 
 	if (p->name == g->name && p->epoch == epoch)
 		return;
-	p->hungry = follows ? p->hungry_now : 0;
-	p->active = follows ? p->active_now : 0;
-	p->sated = follows ? p->sated_now : 0;
-	p->hungry_now = 0;
-	p->active_now = 0;
-	p->sated_now = 0;
+	p->bottlenecked_weight = follows ? p->bottlenecked_weight_now : 0;
+	p->active_weight = follows ? p->active_weight_now : 0;
+	p->limited_bytes = follows ? p->limited_bytes_now : 0;
+	p->bottlenecked_weight_now = 0;
+	p->active_weight_now = 0;
+	p->limited_bytes_now = 0;
 	p->name = g->name;
 	p->epoch = epoch;
 }
 
-/* Whether the flow is hungry: it was in this round trip or in the one before. */
-TG_INLINE int tg_device_hungry(const struct tg_tide *t, const struct tg_share *s)
-{
-	return s->hungry_epoch && s->hungry_epoch >= t->epoch;
-}
-
 /* Counts what the flow has brought since its last packet. */
-TG_INLINE void tg_device_count(struct tg_device_part *p, const struct tg_tide *t, struct tg_share *s,
+TG_INLINE void tg_device_count(struct tg_device_group *p, const struct tg_tide *t, struct tg_share *s,
 			       tg_u32 bytes)
 {
 	tg_u32 weight = tg_max(s->weight, 1);
 
-	if (s->device_epoch != t->epoch + 1) {
-		s->device_epoch = t->epoch + 1;
-		s->device_hungry = 0;
-		p->active_now += weight;
+	if (s->device_epoch != tg_record_epoch(t) + 1) {
+		s->device_epoch = tg_record_epoch(t) + 1;
+		s->device_bottlenecked = 0;
+		p->active_weight_now += weight;
 	}
-	if (!tg_device_hungry(t, s)) {
-		p->sated_now += bytes;
-	} else if (!s->device_hungry) {
-		s->device_hungry = 1;
-		p->hungry_now += weight;
+	if (!tg_record_bottlenecked(t, s)) {
+		p->limited_bytes_now += bytes;
+	} else if (!s->device_bottlenecked) {
+		s->device_bottlenecked = 1;
+		p->bottlenecked_weight_now += weight;
 	}
 }
 
-/* The part of the device's weight that its hungry flows have: the weight less what its other flows take of the link.
- * But no hungry flow has less than an even part among all of them. */
-TG_INLINE tg_u64 tg_device_left(const struct tg_device_part *p, const struct tg_tide *t, tg_u64 whole,
-				tg_u32 hungry, tg_u32 active)
+/* The part of the device's weight that its bottlenecked flows have: the weight less what its other flows take of the link.
+ * But no bottlenecked flow has less than an even part among all of them. */
+TG_INLINE tg_u64 tg_device_left(const struct tg_device_group *p, const struct tg_tide *t, tg_u64 whole,
+				tg_u32 bottlenecked, tg_u32 active)
 {
-	tg_u64 left = (tg_u64)tg_tide_left(t) * t->sated_us >> TG_TIDE_Q;
-	tg_u64 taken = (tg_u64)p->sated * t->hungry / tg_max64(left, 1);
+	tg_u64 taken = tg_record_weight_of(t, p->limited_bytes);
 
-	return tg_max64(taken < whole ? whole - taken : 0, whole * hungry / tg_max(active, hungry));
+	return tg_max64(taken < whole ? whole - taken : 0, whole * bottlenecked / tg_max(active, bottlenecked));
 }
 
 /* The flow's weight beside all others of the group. */
-TG_INLINE tg_u32 tg_device_weight(const struct tg_device *d, const struct tg_device_part *p,
+TG_INLINE tg_u32 tg_device_weight(const struct tg_device *d, const struct tg_device_group *p,
 				  const struct tg_tide *t, const struct tg_share *s)
 {
 	tg_u64 whole = (tg_u64)tg_max(d->weight, 1) * TG_DEVICE_UNIT;
-	tg_u32 hungry = tg_max(p->hungry, p->hungry_now);
-	tg_u32 active = tg_max(p->active, p->active_now);
+	tg_u32 bottlenecked = tg_max(p->bottlenecked_weight, p->bottlenecked_weight_now);
+	tg_u32 active = tg_max(p->active_weight, p->active_weight_now);
 	tg_u32 weight = tg_max(s->weight, 1);
 
-	if (!hungry)
+	if (!bottlenecked)
 		return (tg_u32)tg_max64(whole * weight / tg_max(active, weight), 1);
-	whole = tg_device_left(p, t, whole, hungry, active);
-	if (!tg_device_hungry(t, s))
-		hungry += weight;
-	return (tg_u32)tg_max64(whole * weight / tg_max(hungry, weight), 1);
+	whole = tg_device_left(p, t, whole, bottlenecked, active);
+	if (!tg_record_bottlenecked(t, s))
+		bottlenecked += weight;
+	return (tg_u32)tg_max64(whole * weight / tg_max(bottlenecked, weight), 1);
 }
 
 /* A flow whose device is unknown has the weight of a device. */
 TG_INLINE void tg_device_alone(const struct tg_interface *i, struct tg_share *s)
 {
-	s->part = i->unit * tg_max(s->weight, 1);
+	s->effective_weight = i->unit * tg_max(s->weight, 1);
 }
 
 /* Before the law learns from a packet of the flow, which has brought `received` bytes in all so far: its weight as one
@@ -131,15 +124,15 @@ TG_INLINE void tg_device_weigh(struct tg_device *d, struct tg_interface *i, stru
 	tg_device_alone(i, s);
 	if (!d)
 		return;
-	s->part = TG_DEVICE_UNIT * tg_max(d->weight, 1);
+	s->effective_weight = TG_DEVICE_UNIT * tg_max(d->weight, 1);
 	if (!tg_group_has(i, sharing))
 		return;
-	tg_device_turn(&d->parts[place], g);
+	tg_device_turn(&d->groups[place], g);
 	TG_FORGET();
 	if (bytes)
-		tg_device_count(&d->parts[place], &g->tide, s, bytes);
+		tg_device_count(&d->groups[place], &g->tide, s, bytes);
 	TG_FORGET();
-	s->part = tg_device_weight(d, &d->parts[place], &g->tide, s);
+	s->effective_weight = tg_device_weight(d, &d->groups[place], &g->tide, s);
 }
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* and later ever longer: doubled up to this; swept */
+#define TG_TIDE_RECHECK_MAX_US TG_RARELY_US /* the longest time between two rechecks, to which it is doubled */
 #define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
 #define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag for which the window is then; swept */
 #define TG_TIDE_RECHECK_EMPTY 2u  /* arithmetic: the lag and RTTmin may each contain an empty queue */
-#define TG_TIDE_FALL_US (8 * TG_MS_US) /* a scheduler's bursts of 4 ms move a floor by less; swept */
-#define TG_TIDE_FALL_PART 8u	 /* or by this part of the lag, if that is more; swept */
-#define TG_TIDE_RECHECK_PART 16u /* choice: part of the time that rechecks after falls take at most */
-#define TG_TIDE_RECHECKS 8u	 /* choice: but so many, of two lags each, may follow one another */
+#define TG_TIDE_FALL_US (2 * TG_CELL_BURST_US) /* a smaller fall of a floor is a scheduler's burst */
+#define TG_TIDE_FALL_DIVISOR 8u	 /* a fall by less than this part of the lag does no harm, either; swept */
+#define TG_TIDE_RECHECK_DIVISOR 16u /* choice: part of the time that rechecks after falls take at most */
+#define TG_TIDE_RECHECKS 8u	 /* choice: so many rechecks of two lags may follow one another all the same */
 
 /*
  * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a
@@ -26,15 +26,14 @@ TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival 
 	t->recheck_end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 }
 
-/* Whether the recheck is over. It takes two round trips of the present lag, which may have become shorter than it was
- * at the beginning: most of a fall may come later. */
-TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a)
+/* A recheck takes two round trips of the present lag, which may have become shorter than it was at the beginning: most
+ * of a fall may come later. */
+TG_INLINE void tg_tide_shorten_recheck(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 
 	if (end_us < t->recheck_end_us)
 		t->recheck_end_us = end_us;
-	return a->now_us >= t->recheck_end_us;
 }
 
 /* The lag for which the window is: never longer than the present one. */
@@ -69,7 +68,7 @@ TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg
 /* By how much a floor may be wrong without harm. */
 TG_INLINE tg_u32 tg_tide_fall_us(const struct tg_tide *t)
 {
-	return tg_max(t->h_us / TG_TIDE_FALL_PART, TG_TIDE_FALL_US);
+	return tg_max(t->h_us / TG_TIDE_FALL_DIVISOR, TG_TIDE_FALL_US);
 }
 
 /* Whether a floor fell by much in this round trip: the route has become shorter, or flows have ended whose queue was
@@ -84,14 +83,14 @@ TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share 
 TG_INLINE int tg_tide_recheck_affordable(const struct tg_tide *t, tg_u64 now_us)
 {
 	return t->recheck_paid_us <
-	       now_us + TG_TIDE_RECHECK_ROUNDS * (tg_u64)t->h_us * TG_TIDE_RECHECK_PART * TG_TIDE_RECHECKS;
+	       now_us + TG_TIDE_RECHECK_ROUNDS * (tg_u64)t->h_us * TG_TIDE_RECHECK_DIVISOR * TG_TIDE_RECHECKS;
 }
 
 TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
 	t->recheck_paid_us = tg_max64(t->recheck_paid_us, a->now_us) +
-			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_PART;
+			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_DIVISOR;
 }
 
 #endif

@@ -8,34 +8,34 @@
 
 #include "group.h"
 
-#define TG_GROUP_ROUND_PART 12u	 /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
-#define TG_GROUP_BESIDE_PART 32u /* part of a lag that two packets may be apart: a queue moves as an empty one may */
-#define TG_GROUP_APART_PART 2u	 /* part of a round trip between two comparisons: a window shows after a whole one; swept */
-#define TG_GROUP_LOOKS 64u	 /* comparisons in a round trip at most: the packet's work */
+#define TG_GROUP_ROUND_DIVISOR 12u	 /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
+#define TG_GROUP_BESIDE_DIVISOR TG_EMPTY_DIVISOR /* part of a lag that two packets may be apart: a queue moves as an empty one may */
+#define TG_GROUP_APART_DIVISOR 2u	 /* part of a round trip between two comparisons: a window shows after a whole one; swept */
+#define TG_GROUP_COMPARISONS 64u	 /* comparisons in a round trip at most: the packet's work */
 #define TG_GROUP_TICKS 4u	 /* of the peer's clock, that a movement has at least: one at either end of two delays */
 #define TG_GROUP_SENDING 2u	 /* a segment that is being sent blurs either end of a movement: of so many it is at least, and packets beside each other are no further apart */
-#define TG_GROUP_ROUND_MOVES 4u	 /* arithmetic: a queue moves by no more than the time between two packets; that is a quarter of a movement at most, as SHARING_ALIKE allows */
-#define TG_GROUP_NOISE_PART 16u	 /* part by which the average difference follows, a look: as a flow's own lag; swept */
-#define TG_GROUP_BIAS_SHIFT 3	 /* likewise for how much more of a queue one flow sees; swept */
+#define TG_GROUP_ROUND_MOVES TG_SHARING_ALIKE /* a queue moves by no more than the time between two packets: that is as much of a movement as two alike may differ by */
+#define TG_GROUP_NOISE_DIVISOR TG_TIDE_LAG_DIVISOR /* part by which the average difference follows, a comparison */
+#define TG_GROUP_BIAS_SHIFT 3	 /* part by which the average follows of how much more of a queue one flow sees; swept */
 #define TG_GROUP_LIKELY 2	 /* part of a proof that is enough where many share the queue; swept */
 #define TG_GROUP_BESIDE_ROUNDS 2u /* what another party saw counts for so many round trips; swept */
 
-/* Finds what `flow`, or else another member of `g`, saw when a packet met the queue at `met_us`: `s->heard` is its
- * index, or TG_MOMENTS. For uploads that becomes known at different times. */
-TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 flow, tg_u32 met_us,
-			     tg_u32 beside_us)
+/* Finds what `flow`, or else another member of `g`, saw when the packet met the queue: `a->nearest` is its index, or
+ * TG_DELAY_SAMPLES. For uploads that becomes known at different times. */
+TG_INLINE void tg_group_lookup(const struct tg_group *g, struct tg_arrival *a, tg_u32 flow, tg_u32 beside_us)
 {
-	tg_u32 next = (met_us >> TG_MOMENT_SHIFT) + 1;
+	tg_u32 met_us = a->met_us;
+	tg_u32 next = (met_us >> TG_DELAY_SAMPLE_SHIFT) + 1;
 
-	s->heard = TG_MOMENTS;
+	a->nearest = TG_DELAY_SAMPLES;
 	/* In the other places nothing can be so close. */
-	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE && (n < 2 || (n - 2) << TG_MOMENT_SHIFT < beside_us); n++) {
-		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
+	for (tg_u32 n = 0; n < TG_DELAY_SAMPLES_BESIDE && (n < 2 || (n - 2) << TG_DELAY_SAMPLE_SHIFT < beside_us); n++) {
+		const struct tg_delay_sample *m = &g->samples[(next - n) % TG_DELAY_SAMPLES];
 
 		if (!m->flow || tg_magnitude((tg_s32)(met_us - m->us)) > beside_us ||
-		    (s->heard != TG_MOMENTS && m->flow != flow && m->flow != g->flow))
+		    (a->nearest != TG_DELAY_SAMPLES && m->flow != flow && m->flow != g->reporter))
 			continue;
-		s->heard = (next - n) % TG_MOMENTS;
+		a->nearest = (next - n) % TG_DELAY_SAMPLES;
 		if (m->flow == flow)
 			break;
 		TG_FORGET();
@@ -48,12 +48,12 @@ TG_INLINE int tg_group_free_way(const struct tg_sharing *s, const struct tg_tide
 {
 	tg_u32 hidden_us = s->offset_us > 0 ? (tg_u32)s->offset_us : 0;
 
-	return queue_us <= hidden_us + tg_tide_empty_us(t);
+	return queue_us <= hidden_us + tg_record_empty_us(t);
 }
 
 /* Compares a packet of the flow with what was seen in one place beside it. */
-TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, struct tg_look *l,
-			     const struct tg_moment *m, const struct tg_arrival *a,
+TG_INLINE void tg_group_compare_sample(struct tg_sharing *s, const struct tg_group *g, struct tg_comparison *l,
+			     const struct tg_delay_sample *m, const struct tg_arrival *a,
 			     const struct tg_tide *t, tg_u32 apart_us, int member)
 {
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
@@ -62,10 +62,10 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	tg_u32 least_us;
 
 	if (l->name != g->name)
-		*l = (struct tg_look){ .name = g->name };
+		*l = (struct tg_comparison){ .name = g->name };
 	if (!l->flow) {
 		l->bias_us = bias_us;
-		tg_look_anchor(l, m, a->one_way_us, met_us);
+		tg_comparison_anchor(l, m, a->one_way_us, met_us);
 	}
 	TG_FORGET();
 	if (l->seen_us == m->us || met_us - l->since_us < apart_us)
@@ -76,20 +76,20 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		l->against = 0;
 	}
 	TG_FORGET();
-	l->noise_us = tg_approach(l->noise_us, tg_magnitude(bias_us - l->bias_us), 1, TG_GROUP_NOISE_PART);
+	l->noise_us = tg_approach(l->noise_us, tg_magnitude(bias_us - l->bias_us), 1, TG_GROUP_NOISE_DIVISOR);
 	TG_FORGET();
 	l->bias_us = tg_towards(l->bias_us, bias_us, TG_GROUP_BIAS_SHIFT);
 	TG_FORGET();
 	/* A flow that sees less queue may have a floor that hides it. */
-	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
-	    tg_look_another(l, m, a->queue_us))
-		tg_look_count(l, -TG_SHARING_ANOTHER, member);
+	if (TG_WITH_LEVEL_COMPARISON && member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
+	    tg_comparison_is_another(l, m, a->queue_us))
+		tg_comparison_count(l, -TG_SHARING_ANOTHER, member);
 	TG_FORGET();
-	least_us = tg_max(TG_GROUP_TICKS * a->tick_us, TG_GROUP_SENDING * tg_tide_segment_us(t));
+	least_us = tg_max(TG_GROUP_TICKS * a->tick_us, TG_GROUP_SENDING * tg_record_segment_us(t));
 	/* A queue moves by no more than the time in between. */
 	if (a->rounds)
 		least_us = tg_max(least_us, TG_GROUP_ROUND_MOVES * tg_magnitude((tg_s32)(met_us - m->us)));
-	tg_look_moved(l, m, a->one_way_us, least_us, met_us, member);
+	tg_comparison_moved(l, m, a->one_way_us, least_us, met_us, member);
 	TG_FORGET();
 	if (member)
 		tg_group_realign(s, l, m, a->queue_us, t);
@@ -98,7 +98,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 /* A member's findings about another group's queue count for its whole group. Once the queue is proven to be common, the
  * group in the higher place is invited to the lower. */
 TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s, tg_u32 n,
-			     const struct tg_look *l, tg_s32 by)
+			     const struct tg_comparison *l, tg_s32 by)
 {
 	struct tg_group *own = tg_group_at(i, s->place);
 	struct tg_group *g = tg_group_at(i, n);
@@ -144,40 +144,40 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 				const struct tg_group *g)
 {
 	const struct tg_group *own = &i->group[s->place % TG_GROUPS];
-	tg_u32 members = g->shared ? g->tide.wanting : 0;
+	tg_u32 members = g->shared ? tg_record_flows(&g->tide) : 0;
 
 	if (s->joined && own->shared)
-		members = tg_max(members, own->tide.wanting);
-	if (g->crowd >= TG_GROUP_CROWD)
+		members = tg_max(members, tg_record_flows(&own->tide));
+	if (TG_WITH_CROWD_PROOF && g->crowd >= TG_GROUP_CROWD)
 		return TG_GROUP_CROWD_PROOF;
-	return i->unit || members >= TG_GROUP_MANY ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
+	return TG_WITH_LIKELY_PROOF && (i->unit || members >= TG_GROUP_MANY) ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
 }
 
-/* Compares with what is shown in place `n`: `s->found` is that place if its queue is found to be the flow's as well. */
-TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
-			    const struct tg_tide *t, const struct tg_arrival *a, tg_u32 beside_us,
+/* Compares with what is shown in place `n`: `a->found` is that place if its queue is found to be the flow's as well. */
+TG_INLINE void tg_group_compare_place(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
+			    const struct tg_tide *t, struct tg_arrival *a, tg_u32 beside_us,
 			    tg_u32 apart_us)
 {
 	struct tg_group *g = tg_group_at(i, n);
-	struct tg_look *l = &s->looks[n % TG_GROUPS];
+	struct tg_comparison *l = &s->comparisons[n % TG_GROUPS];
 	int member = tg_group_has(i, s);
 	tg_s32 before;
 
-	if (!g->name || g->flow == s->flow)
+	if (!g->name || g->reporter == s->flow)
 		return;
-	tg_group_hear(g, s, l->name == g->name && l->flow ? l->flow : g->flow, a->met_us, beside_us);
-	if (s->heard == TG_MOMENTS)
+	tg_group_lookup(g, a, l->name == g->name && l->flow ? l->flow : g->reporter, beside_us);
+	if (a->nearest == TG_DELAY_SAMPLES)
 		return;
-	s->next_us = a->now_us + t->h_us / TG_GROUP_LOOKS;
+	s->next_us = a->now_us + tg_record_lag_us(t) / TG_GROUP_COMPARISONS;
 	before = l->name == g->name ? l->score : 0;
 	TG_FORGET();
-	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
+	tg_group_compare_sample(s, g, l, &g->samples[a->nearest % TG_DELAY_SAMPLES], a, t, apart_us,
 		      member && n == s->place);
 	TG_FORGET();
 	if (!(member && n == s->place) && l->score != before)
 		tg_group_agree(g, l->score - before, (tg_u32)a->now_us);
 	TG_FORGET();
-	if (member && g->shared && n != s->place && l->score != before)
+	if (TG_WITH_POOLED_GROUPS && member && g->shared && n != s->place && l->score != before)
 		tg_group_pool(i, s, n, l, l->score - before);
 	TG_FORGET();
 	if (l->score < tg_group_proof(i, s, g))
@@ -185,86 +185,86 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	if (member && !g->shared)
 		tg_group_invite(g, s, l);
 	else if (!(member && n >= s->place))
-		s->found = n;
+		a->found = n;
 }
 
-/* Compares with what was told last, and with each place in turn: with all of them for each packet would be too much
+/* Compares with what was published last, and with each place in turn: with all of them for each packet would be too much
  * work for the verifier, and for the packet. */
 TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *share,
 			       struct tg_sharing *s, const struct tg_tide *t,
-			       const struct tg_arrival *a)
+			       struct tg_arrival *a)
 {
-	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / TG_GROUP_BESIDE_PART),
-				  TG_GROUP_SENDING * tg_tide_segment_us(t));
-	tg_u32 apart_us = tg_max(share->h_us / TG_GROUP_APART_PART, TG_GROUP_APART_US);
+	tg_u32 beside_us = tg_max(tg_max(1u << TG_DELAY_SAMPLE_SHIFT, tg_record_lag_us(t) / TG_GROUP_BESIDE_DIVISOR),
+				  TG_GROUP_SENDING * tg_record_segment_us(t));
+	tg_u32 apart_us = tg_max(share->h_us / TG_GROUP_APART_DIVISOR, TG_GROUP_APART_US);
 
 	if (a->rounds)
-		beside_us = tg_max(beside_us, (t->h_us + a->queue_us) / TG_GROUP_ROUND_PART);
+		beside_us = tg_max(beside_us, (tg_record_lag_us(t) + a->queue_us) / TG_GROUP_ROUND_DIVISOR);
 
-	s->found = TG_GROUPS;
+	a->found = TG_GROUPS;
 	s->turn = s->turn % TG_GROUPS ? s->turn - 1 : i->places;
 	TG_FORGET();
-	tg_group_try(i, s, i->told % TG_GROUPS, t, a, beside_us, apart_us);
+	tg_group_compare_place(i, s, i->published % TG_GROUPS, t, a, beside_us, apart_us);
 	TG_FORGET();
-	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
+	tg_group_compare_place(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
 /* A flow in no group, beside others, lets its queue drain now and then: so it learns what its floor hides, and the others
  * see whether their delays fall with it. So does one that is left in a group of which another has parted, since nobody
  * else shows any more what its floor hides. */
-TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
+TG_INLINE void tg_group_drain(struct tg_drain *d, struct tg_tide *t, const struct tg_arrival *a)
 {
-	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)
+	if (!tg_record_is_free(t) || a->now_us < d->at_us)
 		return;
-	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
-	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DIP_US), TG_GROUP_DIP_MAX_US);
-	d->at_us = t->recheck_end_us + d->wait_us;
+	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DRAIN_US), TG_GROUP_DRAIN_MAX_US);
+	d->at_us = tg_record_drain(t, a) + d->wait_us;
 }
 
-/* If the queue of many flows has not run empty for long, it is let sink: the floors of flows that began while others
+/* If the queue of many flows has not run empty for long, it is drained: the floors of flows that began while others
  * filled it are too high, and their windows keep the part of the queue that these floors hide. */
-TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
+TG_INLINE void tg_group_drain_shared(struct tg_group *g, const struct tg_arrival *a)
 {
 	struct tg_tide *t = &g->tide;
 
-	if (t->backlogged < TG_GROUP_STOOD || t->wanting < TG_GROUP_MANY) {
-		g->sank = 0;
+	if (!TG_WITH_SHARED_DRAINS || tg_record_stood(t) < TG_GROUP_STOOD || tg_record_flows(t) < TG_GROUP_MANY) {
+		g->drained = 0;
 		return;
 	}
-	if (t->state != TG_TIDE_RUNNING || a->now_us < g->dip.at_us || t->level_us <= tg_tide_fall_us(t) ||
-	    !tg_group_may_empty(t))
+	if (!tg_record_is_free(t) || a->now_us < g->drain.at_us || !tg_record_stands(t) ||
+	    !tg_record_may_empty(t, TG_GROUP_SEGMENTS))
 		return;
-	g->sank = 1;
-	g->sunk = t->backlogged;
+	g->drained = 1;
+	g->drained_at = tg_record_stood(t);
 	TG_FORGET();
-	tg_group_dip(&g->dip, t, a);
+	tg_group_drain(&g->drain, t, a);
 }
 
 /* Where the flow stands from its next packet on. `received`: its bytes in all. */
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
+				struct tg_tide *own, struct tg_arrival *a, tg_u64 received)
 {
 	if ((i->last == s->flow && !a->rounds) || a->now_us < s->next_us)
 		return;
 	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
 	TG_FORGET();
-	if (tg_group_has(i, s) && s->looks[s->place % TG_GROUPS].score <= 0) {
-		tg_group_part(i, share, s, own, a);
-	} else if (s->found < TG_GROUPS && (tg_group_has(i, s) || own->state != TG_TIDE_STARTING)) {
+	if (tg_group_has(i, s) && s->comparisons[s->place % TG_GROUPS].score <= 0) {
+		tg_group_split(i, share, s, own, a);
+	} else if (a->found < TG_GROUPS && (tg_group_has(i, s) || tg_record_knows_link(own))) {
 		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
 			tg_group_free(tg_group_at(i, s->place));
 		TG_FORGET();
-		tg_group_enter(i, share, s, own, s->found, a);
+		tg_group_enter(i, share, s, own, a->found, a);
 	} else if (!tg_group_has(i, s)) {
 		if (!s->name && received >= TG_GROUP_BYTES)
-			tg_group_show(i, s, a->now_us, own->h_us + a->queue_us);
-		tg_group_dip(&s->dip, own, a);
-	} else if (tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
-		tg_group_dip(&s->dip, &tg_group_at(i, s->place)->tide, a);
+			tg_group_show(i, s, a->now_us, tg_record_lag_us(own) + a->queue_us);
+		if (TG_WITH_LONE_DRAINS)
+			tg_group_drain(&s->drain, own, a);
+	} else if (TG_WITH_DESERTED_DRAINS && tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
+		tg_group_drain(&s->drain, &tg_group_at(i, s->place)->tide, a);
 	} else {
-		tg_group_sink(tg_group_at(i, s->place), a);
+		tg_group_drain_shared(tg_group_at(i, s->place), a);
 	}
 }
 
@@ -285,11 +285,11 @@ TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *
 	i->party_queue_us = a->queue_us;
 	i->party_rounds = (tg_u32)!a->stamped | a->rounds;
 	since_us = now_us - i->other_us;
-	a->beside_us = since_us < TG_GROUP_BESIDE_ROUNDS * (t->h_us + a->queue_us) ? i->other_queue_us : 0;
+	a->beside_us = since_us < TG_GROUP_BESIDE_ROUNDS * (tg_record_lag_us(t) + a->queue_us) ? i->other_queue_us : 0;
 }
 
 /* Shows what the flow saw, if it is its turn. */
-TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
+TG_INLINE void tg_group_publish(struct tg_interface *i, const struct tg_sharing *s,
 			     const struct tg_arrival *a)
 {
 	struct tg_group *g = tg_group_at(i, s->place);
@@ -298,16 +298,16 @@ TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
 	if (!s->name || s->name != g->name)
 		return;
 	g->seen_us = tg_max64(g->seen_us, a->now_us);
-	if (g->flow != s->flow) {
+	if (g->reporter != s->flow) {
 		if (a->now_us >= g->turn_us) {
-			g->flow = s->flow;
-			g->turn_us = a->now_us + g->tide.h_us;
-		} else if (g->tide.wanting < TG_GROUP_MANY ||
-		    met_us - g->moments[(met_us >> TG_MOMENT_SHIFT) % TG_MOMENTS].us < 1u << TG_MOMENT_SHIFT)
+			g->reporter = s->flow;
+			g->turn_us = a->now_us + tg_record_lag_us(&g->tide);
+		} else if (!TG_WITH_ALL_PUBLISHING || tg_record_flows(&g->tide) < TG_GROUP_MANY ||
+		    met_us - g->samples[(met_us >> TG_DELAY_SAMPLE_SHIFT) % TG_DELAY_SAMPLES].us < 1u << TG_DELAY_SAMPLE_SHIFT)
 			return;
 	}
-	i->told = s->place;
-	g->moments[(met_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
+	i->published = s->place;
+	g->samples[(met_us >> TG_DELAY_SAMPLE_SHIFT) % TG_DELAY_SAMPLES] = (struct tg_delay_sample){
 		.us = met_us,
 		.flow = s->flow,
 		.delay_us = a->one_way_us,

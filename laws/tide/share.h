@@ -7,37 +7,39 @@
 #include "recheck.h"
 
 #define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* the lag that the margin is for, at least: for a near flow beside far ones; swept */
-#define TG_TIDE_GROWTH 4u	  /* slow start's doubling, and as much again since the count is half a round trip old */
-#define TG_TIDE_HUNGRY_PART 4u	  /* part of an even share from which on a flow is hungry; swept */
-#define TG_TIDE_EPOCH_LAGS 8u	  /* choice: an epoch is so many mean lags at most, whatever a flow's lag */
+#define TG_TIDE_GROWTH TG_SLOW_START /* times what comes in a lag, after idleness: slow start needs it */
+#define TG_TIDE_BOTTLENECKED_DIVISOR TG_QUARTER /* part of an even share from which on a flow is bottlenecked */
+#define TG_TIDE_EPOCH_LAGS TG_EIGHT_LAGS /* an epoch is so many mean lags at most, whatever a flow's lag */
 #define TG_TIDE_LEAST_SEGMENTS 5u /* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
-#define TG_TIDE_WHOLE_SEGMENTS 16u /* arithmetic: in less, half a segment is more than 1/32, an empty queue */
+#define TG_TIDE_WHOLE_SEGMENTS (TG_EMPTY_DIVISOR / 2) /* in less, half a segment is more than an empty queue */
 
 /*
  * Hungry flows are counted over an epoch: one round trip, queue included. Where shares are by device it is that of the
- * hungry flow that is farthest away: what comes from there comes in a burst each round trip, and would be missing in
+ * bottlenecked flow that is farthest away: what comes from there comes in a burst each round trip, and would be missing in
  * most of the shorter ones. Then too little weight is counted, and each flow gets too much. (By flow that is rare and
- * costs little, and longer epochs cost goodput beside short flows: docs/internals/law.md.)
+ * costs little, and longer epochs cost goodput beside short flows: docs/internals/groups.md.)
  */
 TG_INLINE tg_u32 tg_tide_epoch_us(const struct tg_tide *t)
 {
-	return tg_max(t->h_us, tg_min(t->longest_us, TG_TIDE_EPOCH_LAGS * t->h_us)) + t->queue_us;
+	tg_u32 farthest_us = TG_WITH_FAR_EPOCHS ? tg_min(t->longest_us, TG_TIDE_EPOCH_LAGS * t->h_us) : 0;
+
+	return tg_max(t->h_us, farthest_us) + t->queue_us;
 }
 
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 {
 	if (now_us < t->epoch_end_us)
 		return;
-	t->hungry = t->hungry_now;
-	t->hungry_now = 0;
-	t->wanting = t->wanting_now;
-	t->wanting_now = 0;
-	t->sated = t->sated_now;
-	t->sated_now = 0;
-	t->sated_us = t->epoch_us + (tg_u32)(now_us - t->epoch_end_us);
-	t->sated_rate = (tg_s64)(((tg_u64)t->sated << TG_TIDE_Q) / tg_max(t->sated_us, 1));
-	t->active = t->active_now;
-	t->active_now = 0;
+	t->bottlenecked_weight = t->bottlenecked_weight_now;
+	t->bottlenecked_weight_now = 0;
+	t->bottlenecked_flows = t->bottlenecked_flows_now;
+	t->bottlenecked_flows_now = 0;
+	t->limited_bytes = t->limited_bytes_now;
+	t->limited_bytes_now = 0;
+	t->limited_us = t->epoch_us + (tg_u32)(now_us - t->epoch_end_us);
+	t->limited_rate = (tg_s64)(((tg_u64)t->limited_bytes << TG_TIDE_Q) / tg_max(t->limited_us, 1));
+	t->active_weight = t->active_weight_now;
+	t->active_weight_now = 0;
 	t->epoch++;
 	if (t->state != TG_TIDE_RECHECKING)
 		t->span++;
@@ -48,36 +50,36 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 
 TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
 {
-	return s->part ? s->part : tg_max(s->weight, 1);
+	return s->effective_weight ? s->effective_weight : tg_max(s->weight, 1);
 }
 
-/* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is not shared
- * among the hungry ones. If no flow was hungry in the last round trip, all that had data share: each of many takes less
+/* A flow is bottlenecked if it took at least a quarter of its share in this round trip; what the others took is not shared
+ * among the bottlenecked ones. If no flow was bottlenecked in the last round trip, all that had data share: each of many takes less
  * than a quarter of the whole. */
-TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
+TG_INLINE void tg_tide_count_bottlenecked(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
 	tg_u64 all = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
-	tg_u32 sharing = t->hungry ? t->hungry : tg_max(t->active, 1);
+	tg_u32 sharing = t->bottlenecked_weight ? t->bottlenecked_weight : tg_max(t->active_weight, 1);
 	tg_u32 weight = tg_tide_weight(s);
 
 	if (s->epoch != t->epoch) {
 		s->was = s->bytes;
 		s->epoch = t->epoch;
 		s->bytes = 0;
-		t->active_now += weight;
+		t->active_weight_now += weight;
 	}
 	s->bytes += len;
-	if (s->hungry_epoch == t->epoch + 1)
+	if (s->bottlenecked_epoch == t->epoch + 1)
 		return;
-	t->sated_now += len;
-	if ((tg_u64)s->bytes * TG_TIDE_HUNGRY_PART * sharing < all * weight)
+	t->limited_bytes_now += len;
+	if ((tg_u64)s->bytes * TG_TIDE_BOTTLENECKED_DIVISOR * sharing < all * weight)
 		return;
-	s->hungry_epoch = t->epoch + 1;
-	t->hungry_now += weight;
-	if (s->part)
+	s->bottlenecked_epoch = t->epoch + 1;
+	t->bottlenecked_weight_now += weight;
+	if (s->effective_weight)
 		t->longest_us = tg_max(t->longest_us, s->h_us);
-	t->wanting_now += tg_max(s->weight, 1);
-	t->sated_now -= s->bytes;
+	t->bottlenecked_flows_now += tg_max(s->weight, 1);
+	t->limited_bytes_now -= s->bytes;
 }
 
 /*
@@ -89,9 +91,9 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
  */
 TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
 {
-	tg_u32 h_us = t->uploading ? tg_min(tg_least(&t->base_us), t->h_us) : t->h_us;
+	tg_u32 h_us = TG_WITH_BASE_MARGIN && t->uploading ? tg_min(tg_windowed_min_value(&t->base_us), t->h_us) : t->h_us;
 
-	return tg_max(h_us, TG_TIDE_MARGIN_LEAST_US);
+	return TG_WITH_NEAR_MARGIN ? tg_max(h_us, TG_TIDE_MARGIN_LEAST_US) : h_us;
 }
 
 /* Converts a window for the path's lag to that of a flow whose own lag is `h_us`. */
@@ -100,10 +102,10 @@ TG_INLINE tg_u64 tg_tide_lags_worth(const struct tg_tide *t, tg_u64 bytes, tg_u3
 	return h_us == t->h_us ? bytes : bytes * h_us / t->h_us;
 }
 
-/* The part of the forecast that is for the hungry flows; the others have the rest. */
+/* The part of the forecast that is for the bottlenecked flows; the others have the rest. */
 TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 {
-	return t->hungry && t->sated_rate < t->m ? t->m - t->sated_rate : t->m;
+	return TG_WITH_LIMITED_REST && t->bottlenecked_weight && t->limited_rate < t->m ? t->m - t->limited_rate : t->m;
 }
 
 /* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_UNLIMITED while it
@@ -117,7 +119,7 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 
 	if (t->state == TG_TIDE_STARTING && !t->m)
 		return TG_UNLIMITED;
-	if (t->state == TG_TIDE_STARTING)
+	if (TG_WITH_IDLE_START && t->state == TG_TIDE_STARTING)
 		bytes = tg_max64(bytes, TG_TIDE_GROWTH * (t->sum + t->current));
 	if (t->state == TG_TIDE_PROBING)
 		bytes = tg_max64(bytes, tg_tide_lags_worth(t, t->probe_window, h_us));
@@ -126,30 +128,32 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 	return tg_window_bytes(tg_max64(bytes, TG_TIDE_LEAST_SEGMENTS * t->mss));
 }
 
-/* The weight of the hungry flows. By device they differ so much that a few in an epoch of which little came would be
+/* The weight of the bottlenecked flows. By device they differ so much that a few in an epoch of which little came would be
  * taken for all. */
-TG_INLINE tg_u32 tg_tide_known_hungry(const struct tg_tide *t, const struct tg_share *s)
+TG_INLINE tg_u32 tg_tide_bottlenecked_weight(const struct tg_tide *t, const struct tg_share *s)
 {
-	return s->part ? tg_max(t->hungry, t->hungry_now) : t->hungry;
+	int both = TG_WITH_BOTH_EPOCHS && s->effective_weight;
+
+	return both ? tg_max(t->bottlenecked_weight, t->bottlenecked_weight_now) : t->bottlenecked_weight;
 }
 
-/* The flow's part of it: the hungry share by weight, the others may grow into one more such part. A
+/* The flow's part of it: the bottlenecked share by weight, the others may grow into one more such part. A
  * flow with a longer way needs more bytes for the same rate. */
 TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
 {
 	tg_u32 window;
-	int hungry = s->hungry_epoch && s->hungry_epoch >= t->epoch;
+	int bottlenecked = s->bottlenecked_epoch && s->bottlenecked_epoch >= t->epoch;
 	tg_u32 weight = tg_tide_weight(s);
-	tg_u32 known = tg_tide_known_hungry(t, s);
-	tg_u32 parts = hungry ? tg_max(known, weight) : known + weight;
+	tg_u32 known = tg_tide_bottlenecked_weight(t, s);
+	tg_u32 parts = bottlenecked ? tg_max(known, weight) : known + weight;
 
 	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us,
-				hungry ? tg_tide_left(t) : t->m);
+				bottlenecked ? tg_tide_left(t) : t->m);
 	if (window == TG_UNLIMITED)
 		return TG_UNLIMITED;
 	if (parts != weight)
 		window = tg_window_bytes((tg_u64)window * weight / parts);
-	if (window < TG_TIDE_WHOLE_SEGMENTS * t->mss)
+	if (TG_WITH_WHOLE_SEGMENTS && window < TG_TIDE_WHOLE_SEGMENTS * t->mss)
 		window = (window + t->mss - 1) / t->mss * t->mss;
 	return tg_max(window, TG_LEAST_SEGMENTS * t->mss);
 }

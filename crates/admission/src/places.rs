@@ -19,11 +19,11 @@ pub struct Bounds {
 #[derive(Debug)]
 pub struct Places {
     bounds: Bounds,
-    held: Mutex<Held>,
+    held: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct State {
     /// How many there were so far.
     count: u64,
     /// By number, so that the first is the oldest.
@@ -76,12 +76,12 @@ impl Places {
         self.held().connections.len()
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, State> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl State {
     fn by_network(&self) -> BTreeMap<IpAddr, usize> {
         let mut counts = BTreeMap::new();
         for (network, _) in self.connections.values() {

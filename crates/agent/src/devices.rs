@@ -32,7 +32,7 @@ impl Owners {
         Ok(Self {
             owners: handle(&maps.owners)?,
             translated: handle(&maps.translated)?,
-            told: handle(&maps.owners_told)?,
+            told: handle(&maps.owners_known)?,
             times: 0,
         })
     }

@@ -29,7 +29,7 @@ use tidegate_laws::sys;
 const PLACES: usize = 256;
 
 /// The programs, loaded and attached; detached and unloaded when dropped.
-pub struct Held {
+pub struct HoldPrograms {
     downloads: HoldSkel<'static>,
     uploads: HoldUpSkel<'static>,
     records: Records,
@@ -39,7 +39,7 @@ pub struct Held {
     attachments: Vec<((u32, Direction), Attachment)>,
 }
 
-impl Held {
+impl HoldPrograms {
     /// Flows that can be held at once.
     pub const PLACES: usize = PLACES;
 

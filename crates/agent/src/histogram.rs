@@ -1,6 +1,6 @@
 //! How a quantity was distributed over all packets, as the kernel program counts it.
 
-use crate::skeleton::types::{tg_histogram, tg_histograms, tg_seldom};
+use crate::skeleton::types::{tg_fast_path, tg_histogram, tg_histograms};
 
 /// Exponents of the first slots' bounds, `TG_QUEUE_FIRST` and `TG_WINDOW_FIRST` (`bpf/shared.h`).
 const QUEUE_FIRST: u32 = 9;
@@ -146,7 +146,7 @@ impl Histograms {
     }
 
     /// What has passed at that place since the last look, as the next one counts it.
-    pub(crate) fn count_passed(&mut self, place: &tg_seldom) {
+    pub(crate) fn count_passed(&mut self, place: &tg_fast_path) {
         if place.queue_us != UNKNOWN {
             self.queue_us
                 .insert(place.queue_us.into(), place.packets.into());

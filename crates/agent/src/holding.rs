@@ -1,7 +1,7 @@
 //! What becomes of flows without a window while the hold is in force, and why.
 
 use serde::{Deserialize, Serialize};
-use tidegate_laws::Clocked;
+use tidegate_laws::AckClocking;
 
 /// What becomes of what leaves of such a flow, or why nothing does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ pub struct HoldView {
     /// What becomes of it, and why.
     pub state: Holding,
     /// What is known of its sender; absent, like all that follows, of a flow that has no record.
-    pub sender: Option<Clocked>,
+    pub sender: Option<AckClocking>,
     /// Queueing delay by the last echo, in µs; absent before the first answer.
     pub queue_us: Option<u32>,
     /// Round trip of the last echo, in µs.

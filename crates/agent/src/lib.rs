@@ -1,6 +1,6 @@
 //! The live agent: loads the kernel program, attaches it to interfaces, and shows what it sees.
 //!
-//! The law runs in the kernel, on every packet (`bpf/downloads.h`, `bpf/uploads.h`). User space sets parameters and
+//! The law runs in the kernel, on every packet (`bpf/tcp/downloads.h`, `bpf/tcp/uploads.h`). User space sets parameters and
 //! reads state; it is not in the loop. When an [`Agent`] is dropped, or its process dies, the
 //! kernel is as it was.
 
@@ -38,7 +38,7 @@ pub use devices::{Device, Owners};
 pub use direction::Directions;
 pub use error::AgentError;
 pub use explain::{Limit, Situation};
-pub use held::{Candidate, Doorbell, Held, Records};
+pub use held::{Candidate, Doorbell, HoldPrograms, Records};
 pub use histogram::{Histogram, Histograms};
 pub use holding::{HoldView, Holding};
 pub use interface::{Interface, LinkLayer};

@@ -21,7 +21,7 @@ pub struct RecordView {
     /// Mean error of that forecast, near and far, in bytes.
     pub error_bytes: [u64; 2],
     /// Flows that want more than they get, by weight.
-    pub hungry: u32,
+    pub bottlenecked_flows: u32,
     /// Times that the floors were probed.
     pub probes: u32,
 }
@@ -49,7 +49,7 @@ impl RecordView {
             queue_us: tide.queue_us,
             forecast_bytes: bytes(tide.m),
             error_bytes: [bytes(tide.d1), bytes(tide.d2)],
-            hungry: tide.wanting,
+            bottlenecked_flows: tide.bottlenecked_flows,
             probes: tide.probes,
         }
     }
@@ -81,7 +81,7 @@ pub(crate) fn groups(interface: &tg_interface, flows: &[&FlowView], now_us: u64)
 
 /// The number of the group that the flow is in (`tg_group_has` in `laws/tide/group.h`).
 pub(crate) fn group_of(flow: &tg_flow, interface: &tg_interface) -> Option<u32> {
-    let sharing = &flow.sharing;
+    let sharing = &flow.member.sharing;
     let group = interface.group.get(sharing.place as usize)?;
     (sharing.joined != 0 && sharing.name == group.name).then_some(group.name)
 }
@@ -89,10 +89,10 @@ pub(crate) fn group_of(flow: &tg_flow, interface: &tg_interface) -> Option<u32> 
 /// The evidence for the flow's group; for a flow in no group, the strongest evidence that it shares a queue with
 /// another. None: it was not compared yet.
 pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> {
-    let sharing = &flow.sharing;
+    let sharing = &flow.member.sharing;
     let is_member = group_of(flow, interface).is_some();
-    let looks = interface.group.iter().zip(&sharing.looks).enumerate();
-    let current = looks.filter(|(place, (group, look))| {
+    let comparisons = interface.group.iter().zip(&sharing.comparisons).enumerate();
+    let current = comparisons.filter(|(place, (group, look))| {
         let own = *place == sharing.place as usize && sharing.name == group.name;
         group.name != 0 && look.name == group.name && own == is_member
     });
@@ -101,9 +101,9 @@ pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> 
 
 /// The flow's own record, while it is in no group; none where its data have told it nothing for five seconds.
 pub(crate) fn record_of(flow: &tg_flow, interface: &tg_interface) -> Option<RecordView> {
-    let told_us = flow.own.arrived_us;
+    let told_us = flow.member.own.arrived_us;
     let seen = told_us != 0 && told_us + STALE_US >= flow.arrived_us;
-    (seen && group_of(flow, interface).is_none()).then(|| RecordView::new(&flow.own))
+    (seen && group_of(flow, interface).is_none()).then(|| RecordView::new(&flow.member.own))
 }
 
 #[cfg(test)]

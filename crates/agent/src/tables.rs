@@ -2,7 +2,7 @@
 
 use crate::skeleton::OpenAgentSkel;
 use crate::skeleton::types::{
-    tg_device, tg_path, tg_record, tg_seldom_set, tg_tally, tg_upload_record,
+    tg_device, tg_fast_path_set, tg_path, tg_record, tg_tally, tg_upload_record,
 };
 use crate::{AgentError, Direction, Directions};
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,9 @@ const SCALES: u32 = 4;
 const ENTRY_BYTES: u64 = 112;
 
 /// Interfaces that there is room for, and flows that are seldom looked at, whatever the number of connections
-/// (`TG_INTERFACES` and `TG_SELDOM_SETS` of the programs).
+/// (`TG_INTERFACES` and `TG_FAST_PATH_SETS` of the programs).
 const INTERFACES: u64 = 64;
-const SELDOM_SETS: u64 = 4_096;
+const FAST_PATH_SETS: u64 = 4_096;
 
 /// Addresses whose device is known, and devices with flows, where shares are by device (`owners` and `devices` of the
 /// programs).
@@ -83,7 +83,7 @@ fn standing_bytes() -> u64 {
     let processors = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
     let paths = 2 * INTERFACES * size_of::<tg_path>() as u64;
     let tallies = (INTERFACES + 1) * processors * size_of::<tg_tally>() as u64;
-    paths + tallies + SELDOM_SETS * size_of::<tg_seldom_set>() as u64
+    paths + tallies + FAST_PATH_SETS * size_of::<tg_fast_path_set>() as u64
 }
 
 /// What is known of devices, and of the connections behind NAT that are theirs.

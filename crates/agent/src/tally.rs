@@ -31,7 +31,7 @@ pub struct Carried {
     pub bytes: u64,
 }
 
-/// What one CPU has counted, with what passed without a look (`bpf/seldom.h`) in the sums of its reasons and kinds, too.
+/// What one CPU has counted, with what passed without a look (`bpf/tcp/fast_path.h`) in the sums of its reasons and kinds, too.
 pub(crate) fn whole(counted: tg_tally) -> tg_tally {
     let mut whole = counted;
     for way in Direction::ALL {
@@ -105,7 +105,7 @@ pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried
     kinds.map(carried).filter(|c| c.packets > 0).collect()
 }
 
-/// Payload of TCP that went `direction` and is measured though no program looked at it (`bpf/seldom.h`): of downloads only.
+/// Payload of TCP that went `direction` and is measured though no program looked at it (`bpf/tcp/fast_path.h`): of downloads only.
 pub(crate) fn passed(direction: Direction, tallies: &[tg_tally]) -> u64 {
     match direction {
         Direction::Down => tallies

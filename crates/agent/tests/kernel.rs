@@ -227,9 +227,9 @@ impl Host {
         self.measured = left_behind(0x5a);
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            sys::tg_flow_arrives(flow, params, path, &s.arrives, &mut self.measured);
+            sys::tg_flow_data_in(flow, params, path, &s.arrives, &mut self.measured);
             let timestamps = s.arrives.stamped.into();
-            sys::tg_flow_leaves(flow, &s.leaves, s.leaves_us, timestamps, s.tsval)
+            sys::tg_flow_ack_out(flow, &s.leaves, s.leaves_us, timestamps, s.tsval)
         }
     }
 }
@@ -340,8 +340,8 @@ impl UploadHost {
         let (ack, segment, measured) = (&s.ack, &s.arrives, &mut self.measured);
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            let raw = sys::tg_upload_acknowledged(upload, params, path, ack, segment, measured);
-            sys::tg_upload_sent(upload, s.mss, s.tsval, s.leaves_us);
+            let raw = sys::tg_upload_ack_in(upload, params, path, ack, segment, measured);
+            sys::tg_upload_data_out(upload, s.mss, s.tsval, s.leaves_us);
             raw
         }
     }
@@ -451,7 +451,10 @@ fn compare_company(kernel: &mut Kernel, params: &sys::tg_params, company: &[Vec<
         assert_eq!(bytes(&kernel.state.path), bytes(&host.path), "step {i}");
         path = host.path;
     }
-    hosts.iter().filter(|h| h.flow.sharing.joined != 0).count()
+    hosts
+        .iter()
+        .filter(|h| h.flow.member.sharing.joined != 0)
+        .count()
 }
 
 fn histories(cases: u32) -> Config {

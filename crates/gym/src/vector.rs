@@ -43,7 +43,7 @@ enum Todo {
 }
 
 /// What has come of an episode: see [`Vector::read`].
-pub struct Outcome<'a> {
+pub struct Observed<'a> {
     /// What the agent sees.
     pub seen: &'a [f32],
     /// What has happened in the step; none at a start.
@@ -105,14 +105,14 @@ impl Vector {
     }
 
     /// Has `take` look at what has come of the episode there; none if there is none, or its session is finished.
-    pub fn read<T>(&self, number: usize, take: impl FnOnce(Outcome<'_>) -> T) -> Option<T> {
+    pub fn read<T>(&self, number: usize, take: impl FnOnce(Observed<'_>) -> T) -> Option<T> {
         let place = lock(&self.places[number]);
         let now_s = match place.step {
             Some(step) => step.now_s,
             None => lock(&place.session).as_ref()?.now().as_secs_f64(),
         };
         let episode = place.episode.as_ref()?;
-        Some(take(Outcome {
+        Some(take(Observed {
             seen: episode.seen(),
             step: place.step,
             now_s,

@@ -5,7 +5,7 @@ use crate::clock::{Awake, Clock};
 use crate::emulator::{Emulator, LaneConfig, Record};
 use crate::hosts::{Host, Settings};
 use crate::machine::CpuTicks;
-use crate::outcome::Outcome;
+use crate::outcome::RunRecord;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
 use crate::site::{self, Home, Site};
@@ -95,7 +95,7 @@ impl<'a> Laboratory<'a> {
         if self.is_stopped() {
             return Ok(None);
         }
-        let outcome = Outcome {
+        let outcome = RunRecord {
             record,
             samples,
             applications,

@@ -28,7 +28,7 @@ const EMULATOR_LIMIT: f64 = 0.95;
 const MACHINE_LIMIT: f64 = 0.95;
 
 /// Everything that a run leaves behind.
-pub struct Outcome {
+pub struct RunRecord {
     /// What the emulator saw.
     pub record: Record,
     /// What the sampler saw.
@@ -47,7 +47,7 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-impl Outcome {
+impl RunRecord {
     /// The outcome in the schema's terms, with its curves if `series`.
     pub fn result(
         &self,

@@ -41,7 +41,7 @@ impl Download {
         let queue_us = QUEUE_US * (self.now_us / 1_000_000 % 2);
         let sent_us = self.now_us - RTT_US / 2 - queue_us;
         let echoed_us = sent_us - RTT_US / 2;
-        self.flow.arrives(
+        self.flow.data_in(
             &mut self.path,
             &self.params,
             &Segment {
@@ -54,7 +54,7 @@ impl Download {
             },
         );
         self.seq = self.seq.wrapping_add(MSS);
-        self.flow.leaves(&Ack {
+        self.flow.ack_out(&Ack {
             now_us: self.now_us,
             ack: self.seq,
             raw: 32_768,

@@ -125,7 +125,7 @@ impl Default for Flow {
 
 impl Flow {
     /// A data segment arrives on `path`: measure it and let the law learn from it.
-    pub fn arrives(&mut self, path: &mut Path, params: &Params, segment: &Segment) {
+    pub fn data_in(&mut self, path: &mut Path, params: &Params, segment: &Segment) {
         let (tsval, tsecr) = segment.timestamps.unwrap_or_default();
         let segment = sys::tg_segment {
             now_us: segment.now_us,
@@ -143,7 +143,7 @@ impl Flow {
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
         measured::with(|arrival| unsafe {
-            sys::tg_flow_arrives(&mut self.0, &law, &mut path.0, &segment, arrival);
+            sys::tg_flow_data_in(&mut self.0, &law, &mut path.0, &segment, arrival);
         });
     }
 
@@ -156,7 +156,7 @@ impl Flow {
     }
 
     /// A segment of ours leaves; returns the window field that it is to carry.
-    pub fn leaves(&mut self, ack: &Ack) -> u16 {
+    pub fn ack_out(&mut self, ack: &Ack) -> u16 {
         let a = sys::tg_ack {
             ack: ack.ack,
             raw: ack.raw,
@@ -166,7 +166,7 @@ impl Flow {
         };
         // SAFETY: as above.
         unsafe {
-            sys::tg_flow_leaves(
+            sys::tg_flow_ack_out(
                 &mut self.0,
                 &a,
                 ack.now_us,
@@ -179,7 +179,7 @@ impl Flow {
     /// Gives it that many parts where others on its path have one, at least one: foreground before
     /// background. For `tide`.
     pub fn weigh(&mut self, weight: u32) {
-        self.0.share.weight = weight;
+        self.0.member.share.weight = weight;
     }
 
     /// Shares are by device: before each arrival, whose the flow is. `None`: nobody knows; it counts as a device alone.

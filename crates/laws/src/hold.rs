@@ -78,7 +78,7 @@ impl Hold {
 
     /// Gives it that many parts where others on its path have one.
     pub fn weigh(&mut self, weight: u32) {
-        self.0.steered.share.weight = weight;
+        self.0.steered.member.share.weight = weight;
     }
 
     /// The C record.

@@ -94,7 +94,7 @@ impl UploadHold {
 
     /// Gives it that many parts where others on its path have one.
     pub fn weigh(&mut self, weight: u32) {
-        self.0.steered.share.weight = weight;
+        self.0.steered.member.share.weight = weight;
     }
 
     /// The C record.

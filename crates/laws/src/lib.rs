@@ -22,7 +22,7 @@
 //! for ms in 1000..10_000_u32 {
 //!     let rtt = (ms / 25).min(200);
 //!     let now_us = 1000 * u64::from(ms);
-//!     flow.arrives(
+//!     flow.data_in(
 //!         &mut path,
 //!         &params,
 //!         &Segment {
@@ -35,7 +35,7 @@
 //!             ..Segment::default()
 //!         },
 //!     );
-//!     let field = flow.leaves(&Ack {
+//!     let field = flow.ack_out(&Ack {
 //!         now_us,
 //!         ack: MSS * (ms + 1),
 //!         raw: 4_000,
@@ -71,4 +71,4 @@ pub use flow::{Ack, Flow, Params, Path, Segment};
 pub use hold::Hold;
 pub use hold_upload::UploadHold;
 pub use upload::Upload;
-pub use words::{Clocked, Direction, Law, PathState};
+pub use words::{AckClocking, Direction, Law, PathState};

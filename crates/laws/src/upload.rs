@@ -18,20 +18,20 @@ impl Default for Upload {
 
 impl Upload {
     /// The peer, which uses timestamps, answers our SYN with that acknowledgement and window field.
-    pub fn accepted(&mut self, ack: u32, window: u16) {
+    pub fn handshake(&mut self, ack: u32, window: u16) {
         // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
-        unsafe { sys::tg_upload_accepted(&mut self.0, ack, window) }
+        unsafe { sys::tg_upload_handshake(&mut self.0, ack, window) }
     }
 
     /// Data leave at `now_us`, `mss` payload bytes to a segment (0: not known), with this TSval.
-    pub fn sent(&mut self, now_us: u64, mss: u32, tsval: u32) {
+    pub fn data_out(&mut self, now_us: u64, mss: u32, tsval: u32) {
         // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
-        unsafe { sys::tg_upload_sent(&mut self.0, mss, tsval, now_us) }
+        unsafe { sys::tg_upload_data_out(&mut self.0, mss, tsval, now_us) }
     }
 
     /// An acknowledgement arrives, with the peer's TSval and the TSecr that it echoes; `ack.scale` is
     /// the peer's, its time that of arrival. Returns the window field that our stack is to read.
-    pub fn acknowledged(
+    pub fn ack_in(
         &mut self,
         path: &mut Path,
         params: &Params,
@@ -56,13 +56,13 @@ impl Upload {
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
         measured::with(|arrival| unsafe {
-            sys::tg_upload_acknowledged(&mut self.0, &law, path, &told, &segment, arrival)
+            sys::tg_upload_ack_in(&mut self.0, &law, path, &told, &segment, arrival)
         })
     }
 
     /// Gives it that many parts where others on its path have one.
     pub fn weigh(&mut self, weight: u32) {
-        self.0.flow.share.weight = weight;
+        self.0.flow.member.share.weight = weight;
     }
 
     /// As [`crate::Flow::of_device`].

@@ -132,11 +132,11 @@ fn a_level_that_the_window_does_not_move_is_path() {
     let mut host = Host::running(2);
     host.receive(1, GAP_US, 500);
     assert!(host.until_probe(1_000_000, 2 * GAP_US, LEVEL_US));
-    let (lag_us, touched_m) = (host.path.h_us, host.path.touched_m);
+    let (lag_us, last_empty_m) = (host.path.h_us, host.path.last_empty_m);
     host.through_probe(GAP_US, LEVEL_US);
     assert_eq!(host.path.risen_us, LEVEL_US);
     assert_eq!(host.path.h_us, lag_us + LEVEL_US);
-    assert!(host.path.m >= touched_m, "what m sank by was our doing");
+    assert!(host.path.m >= last_empty_m, "what m sank by was our doing");
     host.alone(1_000_000, GAP_US, LEVEL_US);
     for _ in 0..3 {
         host.receive(1, GAP_US, LEVEL_US);
@@ -158,7 +158,7 @@ fn what_moves_or_brings_no_more_is_queue() {
         assert!(host.until_probe(1_000_000, 2 * GAP_US, LEVEL_US));
         host.through_probe(gap_us, delay_us);
         assert_eq!(host.path.risen_us, 0, "{gap_us} {delay_us}");
-        assert_eq!(host.path.patience_us, 4 * host.path.h_us);
+        assert_eq!(host.path.probe_backoff_us, 4 * host.path.h_us);
     }
 }
 
@@ -174,15 +174,15 @@ fn patience_doubles_with_every_queue() {
         host.through_probe(GAP_US, LEVEL_US + 30_000);
     }
     let patience = [4, 8, 16].map(|lags| lags * u64::from(host.path.h_us));
-    for (waited_us, patience_us) in waited_us[1..].iter().zip(patience) {
-        let late_us = waited_us.wrapping_sub(patience_us);
+    for (waited_us, probe_backoff_us) in waited_us[1..].iter().zip(patience) {
+        let late_us = waited_us.wrapping_sub(probe_backoff_us);
         assert!(
             late_us < 2 * u64::from(RTT_US),
-            "{waited_us} for {patience_us}"
+            "{waited_us} for {probe_backoff_us}"
         );
     }
     host.receive(0, GAP_US, 500);
-    assert_eq!(host.path.patience_us, 0);
+    assert_eq!(host.path.probe_backoff_us, 0);
 }
 
 /// An outage makes the forecast sink as well, and its few packets are alike. A fall that lasts is
@@ -193,7 +193,7 @@ fn an_outage_is_not_probed() {
     let fallen = |us: u64| {
         let mut host = Host::running(1);
         // As much as came at best, so that the level is steady and yet not doubtful.
-        host.path.touched_m = host.path.touched_m * 2 / 3;
+        host.path.last_empty_m = host.path.last_empty_m * 2 / 3;
         host.alone(2 * lag_us, GAP_US, LEVEL_US);
         assert_eq!(host.path.probes, 0);
         assert!(host.path.steady >= 12);
@@ -229,7 +229,7 @@ proptest! {
             sum: bytes,
             sum_us: lag_us.into(),
             m: (x as f64 * m) as i64,
-            touched_m: (x as f64 * touched) as i64,
+            last_empty_m: (x as f64 * touched) as i64,
             mss: MSS,
             ..Default::default()
         };
@@ -265,16 +265,16 @@ fn a_probe_by_echoes_is_judged_by_echoes() {
             sum: 8 * 5 * 1_448,
             sum_us: 40_000,
             m: x,
-            touched_m: x,
+            last_empty_m: x,
             forecast: [x; 8],
             open_us: 5_000,
             mss: MSS,
-            least_us: sys::TG_INFINITE_US,
+            bucket_min_us: sys::TG_INFINITE_US,
             ..Default::default()
         };
         let mut share = sys::tg_share {
             h_us: RTT_US,
-            touched_h_us: RTT_US,
+            last_empty_h_us: RTT_US,
             ..Default::default()
         };
         let echo = |now_us| sys::tg_arrival {
@@ -446,7 +446,7 @@ fn flows_share_by_weight() {
 fn longer(grown_us: u32) -> Host {
     let mut host = Host::running(1);
     // The forecast does not sink: no more ever came.
-    host.path.touched_m = host.path.touched_m * 2 / 3;
+    host.path.last_empty_m = host.path.last_empty_m * 2 / 3;
     host.rtt_us += grown_us;
     host
 }

@@ -34,7 +34,7 @@ impl Receiver {
 
     /// An acknowledgement of everything leaves at `now_us`; returns its window field.
     fn acknowledges(&mut self, now_us: u64) -> u16 {
-        self.flow.leaves(&Ack {
+        self.flow.ack_out(&Ack {
             now_us,
             ack: self.seq,
             raw: 30_000,
@@ -54,7 +54,7 @@ impl Receiver {
 
     /// The next segment arrives, with timestamps or without.
     fn receives_with(&mut self, timestamps: Option<(u32, u32)>, now_us: u64) {
-        self.flow.arrives(
+        self.flow.data_in(
             &mut self.path,
             &self.params,
             &Segment {
@@ -199,7 +199,7 @@ fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
     let mut first = Receiver::new(Law::Tide);
     let mut second = Receiver::new(Law::Tide);
     let mut now_us = first.steady(1_000_000, 40_000);
-    let joined = |flow: &Receiver| flow.flow.raw().sharing.joined != 0;
+    let joined = |flow: &Receiver| flow.flow.raw().member.sharing.joined != 0;
     let began_us = 3_000_000;
     while !(joined(&first) && joined(&second)) {
         now_us += 2_000;
@@ -220,7 +220,7 @@ fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
         }
     }
     let [first, second] = [first, second].map(|flow| *flow.flow.raw());
-    assert_eq!(first.sharing.name, second.sharing.name);
+    assert_eq!(first.member.sharing.name, second.member.sharing.name);
     let hidden_us = first.queue_us - second.queue_us;
     assert!((58_000..=62_000).contains(&hidden_us), "{hidden_us}");
     let longer_us = second.rtt_min_us - first.rtt_min_us;

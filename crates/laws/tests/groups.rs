@@ -410,17 +410,22 @@ fn who_has_lost_its_place_begins_anew() {
     let mut share = sys::tg_share {
         risen_us: 60_000,
         epoch: 900,
-        hungry_epoch: 900,
+        bottlenecked_epoch: 900,
         h_us: 40_000,
         ..Default::default()
     };
     let mut own = sys::tg_tide::default();
     let arrival = sys::tg_arrival::default();
     // SAFETY: the records are exclusively ours.
-    unsafe { sys::tg_group_arrives(&mut interface, &mut share, &mut sharing, &mut own, &arrival) };
+    unsafe { sys::tg_group_settle(&mut interface, &mut share, &mut sharing, &mut own, &arrival) };
     assert_eq!((sharing.name, sharing.joined, sharing.offset_us), (0, 0, 0));
     assert_eq!(
-        (share.risen_us, share.epoch, share.hungry_epoch, share.h_us),
+        (
+            share.risen_us,
+            share.epoch,
+            share.bottlenecked_epoch,
+            share.h_us
+        ),
         (0, 0, 0, 90_000)
     );
 }
@@ -492,7 +497,7 @@ fn record(rate: u64) -> sys::tg_tide {
         arrived_us: 50_000_000,
         h_us: 40_000,
         m: rate as i64,
-        touched_m: rate as i64,
+        last_empty_m: rate as i64,
         forecast: [rate as i64; 8],
         bytes: [bytes; 8],
         sum: 8 * bytes,
@@ -512,11 +517,11 @@ fn a_queue_that_has_just_run_empty_takes_no_offset_away() {
     interface.group[3].name = 9;
     interface.group[3].shared = 1;
     interface.group[3].tide = sys::tg_tide {
-        backlogged: 3,
+        buckets_since_empty: 3,
         bucket_end_us: 50_025_000,
         open_us: 5_000,
-        wanting: 2,
-        hungry: 2,
+        bottlenecked_flows: 2,
+        bottlenecked_weight: 2,
         ..record(2_000)
     };
     let mut sharing = sys::tg_sharing {
@@ -556,8 +561,8 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
         flow: 2,
         ..Default::default()
     };
-    sharing.looks[3].name = 9;
-    sharing.looks[3].bias_us = -6_000;
+    sharing.comparisons[3].name = 9;
+    sharing.comparisons[3].bias_us = -6_000;
     let mut share = sys::tg_share {
         h_us: 46_000,
         was: 20_000,
@@ -578,7 +583,10 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
         (sharing.joined, sharing.offset_us, share.h_us),
         (1, 6_000, 40_000)
     );
-    assert_eq!(group.hungry, 1, "its part is known to the others at once");
+    assert_eq!(
+        group.bottlenecked_weight, 1,
+        "its part is known to the others at once"
+    );
     // SAFETY: as above.
     unsafe { sys::tg_group_leave(&mut interface, &mut share, &mut sharing, &mut own, &arrival) };
     let group = &interface.group[3].tide;

@@ -1,9 +1,9 @@
 //! The hold: what it remembers of what left, whom it takes for clocked by that, and what it promises.
 
-#[path = "hold/clocked.rs"]
-mod clocked;
-#[path = "hold/departed.rs"]
-mod departed;
+#[path = "hold/ack_clocking.rs"]
+mod ack_clocking;
+#[path = "hold/send_log.rs"]
+mod send_log;
 #[path = "hold/sender.rs"]
 mod sender;
 #[path = "hold/upload.rs"]

@@ -1,7 +1,7 @@
 //! The proxy: takes packets out of their envelopes and sends them on, if the registry has allowed it.
 //! It knows its key and nothing of any transfer; what it keeps of senders are token buckets.
 //!
-//! [`Gate`] decides, without sockets and without a clock; [`Proxy`] moves the packets.
+//! [`Filter`] decides, without sockets and without a clock; [`Proxy`] moves the packets.
 
 mod counts;
 mod destination;
@@ -13,4 +13,4 @@ mod tests;
 
 pub use counts::{Counts, Refusal, Traffic};
 pub use forwarding::{Options, Proxy};
-pub use gate::{Gate, Pass};
+pub use gate::{Filter, Pass};

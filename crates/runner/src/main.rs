@@ -21,7 +21,7 @@ mod program;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use outcome::{Outcome, Sum};
+use outcome::{ProgramRun, Sum};
 use program::{Kind, Program};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -76,8 +76,8 @@ fn run(args: &Args) -> Result<bool> {
 
 /// Runs alone what failed of those that are held to real time, unless that is much, and gives the names of
 /// the tests that pass then.
-fn once_more(programs: &[Program], outcomes: &mut [Outcome]) -> Result<Vec<String>> {
-    let real_time = |o: &&mut Outcome| {
+fn once_more(programs: &[Program], outcomes: &mut [ProgramRun]) -> Result<Vec<String>> {
+    let real_time = |o: &&mut ProgramRun| {
         let named = programs.iter().find(|p| p.name == o.name);
         named.is_some_and(|p| p.kind == Kind::RealTime)
     };
@@ -105,7 +105,7 @@ fn once_more(programs: &[Program], outcomes: &mut [Outcome]) -> Result<Vec<Strin
 }
 
 /// What a program printed, whole.
-fn show(outcome: &Outcome) -> Result<()> {
+fn show(outcome: &ProgramRun) -> Result<()> {
     let mut out = io::stdout().lock();
     let passed = if outcome.passed() { "" } else { ", FAILED" };
     let seconds = outcome.took.as_secs_f64();
@@ -115,7 +115,7 @@ fn show(outcome: &Outcome) -> Result<()> {
 }
 
 /// The failures again, what passed only alone, what was left out, and the sum.
-fn conclude(outcomes: &[Outcome], late: &[String], began: Instant) -> Result<bool> {
+fn conclude(outcomes: &[ProgramRun], late: &[String], began: Instant) -> Result<bool> {
     let mut out = io::stdout().lock();
     let failed: Vec<_> = outcomes.iter().filter(|o| !o.passed()).collect();
     for outcome in &failed {
@@ -125,7 +125,7 @@ fn conclude(outcomes: &[Outcome], late: &[String], began: Instant) -> Result<boo
     if !late.is_empty() {
         writeln!(out, "\n     Passed only alone:\n{}", late.join("\n"))?;
     }
-    let skipped: Vec<_> = outcomes.iter().flat_map(Outcome::skipped).collect();
+    let skipped: Vec<_> = outcomes.iter().flat_map(ProgramRun::skipped).collect();
     if !skipped.is_empty() {
         writeln!(out, "\n     Left out:\n{}", skipped.join("\n"))?;
     }

@@ -53,7 +53,7 @@ impl fmt::Display for Sum {
 
 /// What came of a program.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct ProgramRun {
     /// Which one.
     pub name: String,
     /// How it ended.
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub sum: Sum,
 }
 
-impl Outcome {
+impl ProgramRun {
     /// Reads the sum from what it printed. A program that has not failed a test and ended badly all the
     /// same, by a signal or before it could say anything, has failed one.
     pub fn new(name: String, status: ExitStatus, took: Duration, printed: String) -> Self {

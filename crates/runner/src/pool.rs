@@ -1,6 +1,6 @@
 //! Who runs when.
 
-use crate::outcome::Outcome;
+use crate::outcome::ProgramRun;
 use crate::program::{Kind, Program};
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -31,7 +31,10 @@ enum Class {
 ///
 /// # Errors
 /// When a program cannot be started, and those of `ended`. The others still run to their end.
-pub fn run(mut programs: Vec<Program>, mut ended: impl FnMut(Outcome) -> Result<()>) -> Result<()> {
+pub fn run(
+    mut programs: Vec<Program>,
+    mut ended: impl FnMut(ProgramRun) -> Result<()>,
+) -> Result<()> {
     // From the end: the longest first, or everybody would wait for it.
     programs.sort_by_key(|p| p.minutes);
     let (waiting, computing): (Vec<_>, Vec<_>) =
@@ -66,11 +69,11 @@ pub fn run(mut programs: Vec<Program>, mut ended: impl FnMut(Outcome) -> Result<
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn alone(program: Program) -> Result<Outcome> {
+pub fn alone(program: Program) -> Result<ProgramRun> {
     execute(program, Class::Ordinary)
 }
 
-fn work(queue: &Mutex<Vec<Program>>, class: Class, results: &Sender<Result<Outcome>>) {
+fn work(queue: &Mutex<Vec<Program>>, class: Class, results: &Sender<Result<ProgramRun>>) {
     loop {
         let next = queue.lock().expect("nobody panics with it").pop();
         let Some(program) = next else { return };
@@ -79,7 +82,7 @@ fn work(queue: &Mutex<Vec<Program>>, class: Class, results: &Sender<Result<Outco
     }
 }
 
-fn execute(program: Program, class: Class) -> Result<Outcome> {
+fn execute(program: Program, class: Class) -> Result<ProgramRun> {
     let began = Instant::now();
     let mut output = tempfile::tempfile().context("cannot make a file for a test's output")?;
     let to = || output.try_clone().map(Stdio::from);
@@ -95,7 +98,12 @@ fn execute(program: Program, class: Class) -> Result<Outcome> {
     if status.code() == Some(TIMED_OUT) {
         printed += &format!("\nended, as it took more than {LIMIT} minutes\n");
     }
-    Ok(Outcome::new(program.name, status, began.elapsed(), printed))
+    Ok(ProgramRun::new(
+        program.name,
+        status,
+        began.elapsed(),
+        printed,
+    ))
 }
 
 fn command(program: &Program, class: Class) -> Command {

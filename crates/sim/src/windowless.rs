@@ -93,7 +93,7 @@ impl Flow {
 
 /// A workload whose flows are held, and what became of its packets.
 #[derive(Debug)]
-struct Held {
+struct HeldWorkload {
     weight: u32,
     /// The first workload whose packets take the same way: its echoes are for all of them.
     prober: usize,
@@ -105,7 +105,7 @@ struct Held {
 #[derive(Debug, Default)]
 pub struct Windowless {
     /// By workload; none that is left alone.
-    held: Vec<Option<Held>>,
+    held: Vec<Option<HeldWorkload>>,
     /// By workload: whether it sends echoes.
     probing: Vec<bool>,
     flows: Vec<Flow>,
@@ -124,7 +124,7 @@ impl Windowless {
                     .iter()
                     .position(|w| w.windowless && &w.links == links)
             };
-            (on && workload.windowless && workload.steered).then(|| Held {
+            (on && workload.windowless && workload.steered).then(|| HeldWorkload {
                 weight: workload.weight as u32,
                 prober: same(&workload.links).expect("it is one itself"),
                 result: HeldResult {

@@ -107,7 +107,7 @@ impl Steer {
             timestamps: segment.timestamps.map(|t| (t.val, t.ecr)),
             uploading,
         };
-        self.flow.arrives(path, &self.params, &measured);
+        self.flow.data_in(path, &self.params, &measured);
     }
 
     /// The peer's SYN: scales are in force only if both sides offered one (RFC 7323 §2.2).
@@ -140,7 +140,7 @@ impl Steer {
         if let Some(bytes) = self.told {
             self.flow.want(bytes);
         }
-        let window = self.flow.leaves(&ack);
+        let window = self.flow.ack_out(&ack);
         segment.window = window.min(segment.window);
     }
 

@@ -3,7 +3,7 @@
 use crate::config::{OnExit, Settings, settings};
 use crate::lock::{self, Lock};
 use crate::run::RunArgs;
-use crate::snapshot::Watched;
+use crate::snapshot::AgentService;
 use anyhow::{Context, Result};
 use std::path::Path;
 use tidegate_agent::{Agent, Config, Leftover, leftovers, require_bpf_file_system};
@@ -44,7 +44,7 @@ impl Operation {
     }
 
     /// Reads the file anew. If anything is wrong with it all stays as it was.
-    pub fn reload(&mut self, watched: &mut Watched, args: &RunArgs) -> Result<()> {
+    pub fn reload(&mut self, watched: &mut AgentService, args: &RunArgs) -> Result<()> {
         let mut settings = settings(args)?;
         if settings.fair.is_none() {
             settings.agent.by_device = self.settings.agent.by_device;
@@ -66,8 +66,8 @@ impl Operation {
     }
 
     /// The agent first, whose programs stand before the hold's.
-    fn change(&self, watched: &mut Watched, to: &Settings) -> Result<()> {
-        let Watched {
+    fn change(&self, watched: &mut AgentService, to: &Settings) -> Result<()> {
+        let AgentService {
             agent, windowless, ..
         } = watched;
         windowless.require(&to.udp)?;

@@ -22,7 +22,7 @@ use crate::devices::Devices;
 use crate::lock::{self, Lock};
 use crate::operate::Operation;
 use crate::signals;
-use crate::snapshot::{About, Shared, Snapshot, Watched, now_us};
+use crate::snapshot::{About, AgentService, Shared, Snapshot, now_us};
 use crate::top::units::bytes;
 use crate::udp::Windowless;
 use anyhow::{Context, Result};
@@ -66,7 +66,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let (mut operation, agent) = Operation::start(settings(args)?)?;
     memory::give_back();
     let windowless = windowless(&operation.settings, &agent, &wake)?;
-    let mut watched = Watched {
+    let mut watched = AgentService {
         about: about(&operation.settings.agent, &agent, &windowless),
         windowless,
         devices: devices(&operation.settings, &agent, log)?,
@@ -176,7 +176,7 @@ fn finish(
     let last = watched.snapshot()?;
     let account = watched.whole_account(last.at_us)?;
     let dry_run = operation.settings.agent.dry_run;
-    let Watched {
+    let AgentService {
         windowless, agent, ..
     } = watched;
     drop(windowless);
@@ -342,7 +342,7 @@ fn summary(counts: &[Count], stays: bool) -> Result<()> {
 
 /// An agent that watches these interfaces, or those of the default routes, and changes nothing. It
 /// is as alone as any: beside one that was left pinned it would take that one's place.
-pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
+pub fn watcher(interfaces: &[String]) -> Result<(AgentService, Lock)> {
     require()?;
     let lock = lock::take()?;
     if !leftovers()?.is_empty() {
@@ -360,7 +360,7 @@ pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
     let about = about(&config, &agent, &windowless);
     let mut books = Books::default();
     books.begin(now_us());
-    let watched = Watched {
+    let watched = AgentService {
         windowless,
         devices: None,
         agent,

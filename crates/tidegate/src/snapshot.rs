@@ -125,7 +125,7 @@ pub struct Snapshot {
 }
 
 /// An agent, and what is to be said about it.
-pub struct Watched {
+pub struct AgentService {
     /// What becomes of traffic without a window. Before the agent, whose queues its programs share.
     pub windowless: Windowless,
     /// Where shares are by device, who tells the programs whose connections are.
@@ -140,7 +140,7 @@ pub struct Watched {
     pub compare: Option<Compare>,
 }
 
-impl Watched {
+impl AgentService {
     /// Steers on one more interface; what has no window is not looked after there yet.
     ///
     /// # Errors
@@ -226,22 +226,22 @@ impl Watched {
 
 /// The one agent of a process, for the threads that show it. When it ends they find nothing.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<Option<Watched>>>);
+pub struct Shared(Arc<Mutex<Option<AgentService>>>);
 
 impl Shared {
     /// Takes it over.
-    pub fn new(watched: Watched) -> Self {
+    pub fn new(watched: AgentService) -> Self {
         Self(Arc::new(Mutex::new(Some(watched))))
     }
 
     /// Does something with it; nothing once it has ended.
-    pub fn with<T>(&self, act: impl FnOnce(&mut Watched) -> T) -> Option<T> {
+    pub fn with<T>(&self, act: impl FnOnce(&mut AgentService) -> T) -> Option<T> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slot.as_mut().map(act)
     }
 
     /// Takes it away from the threads that show it.
-    pub fn end(&self) -> Option<Watched> {
+    pub fn end(&self) -> Option<AgentService> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

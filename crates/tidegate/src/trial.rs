@@ -35,7 +35,7 @@ pub use args::TryArgs;
 use control_group::ControlGroup;
 use draft::Draft;
 use load::{Far, Loader, Source};
-use outcome::{About, Outcome};
+use outcome::{About, TrialReport};
 use ping::{Pinger, Place};
 use plan::Plan;
 use progress::Progress;
@@ -99,7 +99,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
     }
     .run();
     progress.finish();
-    let outcome = Outcome::of(about, measured?);
+    let outcome = TrialReport::of(about, measured?);
     // Whatever becomes of the output, the machine is as it was.
     drop((pinger, steering, loader));
     let from = provenance(Made::OnKernel, [seed]);

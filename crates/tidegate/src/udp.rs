@@ -11,7 +11,7 @@ mod view;
 pub use controller::News;
 pub use gate::run as run_gate;
 pub use rules::{EchoPlace, Rule, Rules};
-pub use view::{HoldCounts, Watched};
+pub use view::{HoldCounts, HoldSnapshot};
 
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
@@ -170,7 +170,7 @@ impl Windowless {
     }
 
     /// What the hold knows and does now; none without it.
-    pub fn watch(&self) -> Option<Watched> {
+    pub fn watch(&self) -> Option<HoldSnapshot> {
         self.hold.as_ref().map(Hold::watch)
     }
 

@@ -3,8 +3,8 @@
 use super::Agent;
 use super::records::{records, value};
 use crate::skeleton::types::{
-    tg_connection, tg_flow, tg_key, tg_left, tg_left_key, tg_path, tg_record, tg_seldom,
-    tg_seldom_set, tg_upload_record, tg_windowless, tg_windowless_key,
+    tg_connection, tg_fast_path, tg_fast_path_set, tg_flow, tg_key, tg_left, tg_left_key, tg_path,
+    tg_record, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::tables::TableView;
 use crate::view::endpoints;
@@ -35,7 +35,7 @@ impl Agent {
         flows
     }
 
-    /// Adds bytes and packets of downloads that passed since a program last looked at them (`bpf/seldom.h`).
+    /// Adds bytes and packets of downloads that passed since a program last looked at them (`bpf/tcp/fast_path.h`).
     fn add_passed(&self, flows: &mut [FlowView]) {
         let passed: HashMap<_, _> = self.passed(Reason::Measured).collect();
         for flow in flows.iter_mut().filter(|f| f.direction == Direction::Down) {
@@ -45,12 +45,12 @@ impl Agent {
     }
 
     /// What came of downloads since the last look at them, and is counted for that reason: by interface and ends.
-    pub(super) fn passed(&self, reason: Reason) -> impl Iterator<Item = (Ends, tg_seldom)> {
-        let map = &self.skeleton.maps.seldom;
+    pub(super) fn passed(&self, reason: Reason) -> impl Iterator<Item = (Ends, tg_fast_path)> {
+        let map = &self.skeleton.maps.fast_path;
         // One system call for all: a look at every place would be thousands.
         let sets = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
         let sets = sets.into_iter().flatten();
-        let passed = sets.flat_map(|(_, set)| value::<tg_seldom_set>(&set).of);
+        let passed = sets.flat_map(|(_, set)| value::<tg_fast_path_set>(&set).of);
         let passed = passed.filter(move |s| s.packets + s.answers > 0 && s.reason == reason as u32);
         passed.map(|s| ((s.key.ifindex, endpoints(&s.key)), s))
     }

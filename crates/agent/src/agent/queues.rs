@@ -46,7 +46,7 @@ impl Agent {
     }
 
     /// How queueing delays and windows were distributed, by [`Direction::ALL`], with what has passed since the last looks
-    /// (`bpf/seldom.h`). A look between reading the one and the other would be missing: no count is told that is less
+    /// (`bpf/tcp/fast_path.h`). A look between reading the one and the other would be missing: no count is told that is less
     /// than one before.
     ///
     /// # Errors

@@ -22,9 +22,9 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "downloads.h"
-#include "uploads.h"
-#include "windowless.h"
+#include "tcp/downloads.h"
+#include "tcp/uploads.h"
+#include "stats/windowless.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -34,7 +34,7 @@ static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
 {
 #ifdef TG_WITHOUT_BTF
 	__u32 zero = 0;
-	struct tg_heard *h = bpf_map_lookup_elem(&heard, &zero);
+	struct tg_packet_scratch *h = bpf_map_lookup_elem(&packet_scratch, &zero);
 
 	(void)blank;
 	return h ? &h->packet : NULL;
@@ -58,7 +58,7 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 	/* In its place from the beginning: functions that call each other have 512 bytes of stack together, and a copy
 	 * was too much. */
 	p->passed = (struct tg_passed){};
-	if (serves[TG_DOWN] && has_seldom && data_may_pass(skb, &p->passed, l2))
+	if (serves[TG_DOWN] && has_fast_path && data_may_pass(skb, &p->passed, l2))
 		return TC_ACT_UNSPEC;
 	*p = (struct tg_packet){ .now_us = now_us(), .passed = p->passed };
 	reason = tg_parse(skb, p, l2, 0);
@@ -68,8 +68,8 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 		count(skb, l2, fate, meet_windowless(skb, p, TG_DOWN), p->payload, p->ecn);
 		return TC_ACT_UNSPEC;
 	}
-	fate.data = serves[TG_DOWN] ? arrives(skb, p, reason) : TG_COUNTS;
-	fate.answer = serves_uploads() ? acked(skb, p, reason) : TG_COUNTS;
+	fate.data = serves[TG_DOWN] ? data_in(skb, p, reason) : TG_COUNTS;
+	fate.answer = serves_uploads() ? ack_in(skb, p, reason) : TG_COUNTS;
 	count_segment(skb, l2, p, fate);
 	return TC_ACT_UNSPEC;
 }
@@ -84,7 +84,7 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 	if (!p)
 		return TC_ACT_UNSPEC;
 	p->passed = (struct tg_passed){};
-	if (serves[TG_DOWN] && has_seldom && answer_may_pass(skb, &p->passed, l2))
+	if (serves[TG_DOWN] && has_fast_path && answer_may_pass(skb, &p->passed, l2))
 		return TC_ACT_UNSPEC;
 	*p = (struct tg_packet){ .now_us = now_us(), .passed = p->passed };
 	reason = tg_parse(skb, p, l2, 1);
@@ -94,10 +94,10 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 		count(skb, l2, fate, meet_windowless(skb, p, TG_UP), p->payload, p->ecn);
 		return TC_ACT_UNSPEC;
 	}
-	fate.answer = serves[TG_DOWN] ? leaves(skb, p, reason) : TG_COUNTS;
-	fate.data = serves_uploads() ? sent(skb, p, reason) : TG_COUNTS;
+	fate.answer = serves[TG_DOWN] ? ack_out(skb, p, reason) : TG_COUNTS;
+	fate.data = serves_uploads() ? data_out(skb, p, reason) : TG_COUNTS;
 	count_segment(skb, l2, p, fate);
 	return TC_ACT_UNSPEC;
 }
 
-#include "hooks.h"
+#include "programs.h"

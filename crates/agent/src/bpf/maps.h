@@ -3,7 +3,7 @@
 #ifndef TG_MAPS_H
 #define TG_MAPS_H
 
-#include "packet.h"
+#include "parse/packet.h"
 #include "path.h"
 
 /* User space sizes the tables of connections, and all with one entry for each connection, before it loads them. */
@@ -105,7 +105,7 @@ struct {
 
 /* Data, or an acknowledgement, on its way from the parser to the law. In a map the verifier forgets
  * values, so that the many paths through one step do not multiply with those through the next. */
-struct tg_heard {
+struct tg_packet_scratch {
 	struct tg_arrival arrival; /* in front: its address is then the whole's, and needs no stack of its own */
 	struct tg_segment segment;
 	struct tg_ack ack;
@@ -116,8 +116,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct tg_heard);
-} heard SEC(".maps");
+	__type(value, struct tg_packet_scratch);
+} packet_scratch SEC(".maps");
 
 /* The path of what goes in `direction` over an interface. */
 static __always_inline struct tg_path *find_path(enum tg_direction direction, __u32 ifindex)

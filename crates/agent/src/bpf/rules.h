@@ -9,7 +9,7 @@
 #ifndef TG_RULES_H
 #define TG_RULES_H
 
-#include "machine.h"
+#include "config.h"
 
 /* Whether the kernel tells a packet's cgroup; if not, the verifier does not look at the call. */
 const volatile bool sees_cgroups = true;
@@ -106,7 +106,7 @@ static __always_inline int judge(struct __sk_buff *skb, const struct tg_packet *
 	weight = verdict(skb, &p->key, generation);
 	c->judged = generation;
 	c->denied = weight == TG_DENIED;
-	f->share.weight = c->denied ? 0 : weight;
+	f->member.share.weight = c->denied ? 0 : weight;
 	return was_denied && !c->denied;
 }
 

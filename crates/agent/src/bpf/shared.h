@@ -33,11 +33,11 @@ enum tg_scale_state {
 /* What of a connection's numbers has left, and has come, so that segments can be told apart that TCP does not accept
  * (acceptable.h). The names are RFC 9293's and RFC 7323's. */
 struct tg_numbers {
-	tg_u32 next;   /* RCV.NXT, if `receives`, */
-	tg_u32 edge;   /* and the right edge of the kernel's own window; of an upload: as far as its peer may be */
+	tg_u32 next;   /* RCV.NXT, if `receives` */
+	tg_u32 edge;   /* right edge of the kernel's own window, if `receives`; of an upload: as far as its peer may be */
 	tg_u32 back;   /* how far before RCV.NXT a segment may end */
-	tg_u32 sent;   /* SND.NXT, if `sends`, */
-	tg_u32 una;    /* and SND.UNA */
+	tg_u32 sent;   /* SND.NXT, if `sends` */
+	tg_u32 una;    /* SND.UNA, if `sends` */
 	tg_u32 most;   /* MAX.SND.WND, or more */
 	tg_u32 recent; /* TS.Recent; 0: not known */
 	tg_u8 receives;
@@ -62,8 +62,8 @@ struct tg_connection {
 	tg_u32 judged; /* generation of the rules that it was checked against; 0: there were none */
 	tg_u32 device; /* whose it is; 0: not known */
 	tg_u32 device_weight;
-	tg_u32 owners_told; /* count of `owners_told` when that was asked, plus 1; 0: not asked yet */
-	tg_u32 seldom; /* whether it is looked at now and then only */
+	tg_u32 owners_known; /* count of `owners_known` when that was asked, plus 1; 0: not asked yet */
+	tg_u32 fast_path; /* whether it is measured now and then only */
 	struct tg_numbers numbers;
 };
 
@@ -264,7 +264,7 @@ struct tg_counter {
 #define TG_COUNT_SLOTS 32u
 #define TG_KIND_SLOTS 16u
 
-/* Packets that pass without a look (seldom.h): in one place each, which is cheap; user space adds them to the sums of
+/* Packets that take the fast path (fast_path.h): in one place each, which is cheap; user space adds them to the sums of
  * the interface. */
 struct tg_pass {
 	tg_u64 packets;

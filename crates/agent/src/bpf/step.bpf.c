@@ -39,8 +39,8 @@ int step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	tg_flow_arrives(&s->flow, &s->params, &s->path, &s->arrives, &s->measured);
-	s->raw = tg_flow_leaves(&s->flow, &s->leaves, s->leaves_us, s->arrives.stamped, s->tsval);
+	tg_flow_data_in(&s->flow, &s->params, &s->path, &s->arrives, &s->measured);
+	s->raw = tg_flow_ack_out(&s->flow, &s->leaves, s->leaves_us, s->arrives.stamped, s->tsval);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ int upload_step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	s->raw = tg_upload_acknowledged(&s->upload, &s->params, &s->path, &s->ack, &s->arrives, &s->measured);
-	tg_upload_sent(&s->upload, s->mss, s->tsval, s->leaves_us);
+	s->raw = tg_upload_ack_in(&s->upload, &s->params, &s->path, &s->ack, &s->arrives, &s->measured);
+	tg_upload_data_out(&s->upload, s->mss, s->tsval, s->leaves_us);
 	return 0;
 }

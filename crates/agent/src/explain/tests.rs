@@ -48,7 +48,7 @@ fn record(state: PathState) -> RecordView {
         queue_us: 20_000,
         forecast_bytes: 200_000,
         error_bytes: [20_000; 2],
-        hungry: 1,
+        bottlenecked_flows: 1,
         probes: 0,
     }
 }

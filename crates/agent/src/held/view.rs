@@ -1,21 +1,21 @@
 //! What the hold's laws know of a flow, to be shown.
 
 use crate::{HoldView, Holding};
-use tidegate_laws::{Clocked, sys};
+use tidegate_laws::{AckClocking, sys};
 
 pub fn download(hold: &sys::tg_hold, now_us: u64) -> HoldView {
     // SAFETY: the law only reads a live record, and of any words makes a number.
     let (bulk, here_bytes) =
         unsafe { (sys::tg_hold_is_bulk(hold) != 0, sys::tg_hold_excess(hold)) };
     // SAFETY: as above.
-    let wait_us = unsafe { sys::tg_hold_takes_us(hold, here_bytes.into()) };
-    let sender = Clocked::from_raw(hold.clocked.state);
+    let wait_us = unsafe { sys::tg_hold_rate_takes_us(&hold.rate, here_bytes.into()) };
+    let sender = AckClocking::from_raw(hold.clocking.state);
     let state = match sender {
         _ if here_bytes > 0 => Holding::Held,
         _ if !bulk => Holding::NotBulk,
         _ if hold.steered.echo.rtt_us == 0 => Holding::Asked,
-        Some(Clocked::Left) => Holding::NotClocked,
-        Some(Clocked::New) | None => Holding::Watched,
+        Some(AckClocking::Left) => Holding::NotClocked,
+        Some(AckClocking::New) | None => Holding::Watched,
         Some(_) => Holding::Sender,
     };
     HoldView {
@@ -35,7 +35,7 @@ pub fn upload(hold: &sys::tg_hold_up, now_us: u64) -> HoldView {
             sys::tg_hold_up_is_bulk(hold) != 0,
             sys::tg_hold_up_holds(hold) != 0,
             sys::tg_hold_up_window(hold),
-            sys::tg_hold_up_takes_us(hold, hold.waiting.into()),
+            sys::tg_hold_rate_takes_us(&hold.rate, hold.waiting.into()),
         )
     };
     let state = match holds && hold.waiting > 0 {
@@ -45,7 +45,7 @@ pub fn upload(hold: &sys::tg_hold_up, now_us: u64) -> HoldView {
         false => Holding::Sender,
     };
     HoldView {
-        sender: Clocked::from_raw(hold.clocked.state),
+        sender: AckClocking::from_raw(hold.clocking.state),
         sender_bytes: (window > 0).then_some(window),
         here_bytes: hold.waiting,
         wait_us,
@@ -65,7 +65,7 @@ fn steered(state: Holding, steered: &sys::tg_steered, now_us: u64) -> HoldView {
         rtt_us: answer(steered.echo.rtt_us),
         rtt_min_us: answer(steered.echo.floor_us),
         wanted_bytes: (steered.wanted != sys::TG_UNLIMITED).then_some(steered.wanted),
-        group: (steered.sharing.joined != 0).then_some(steered.sharing.name),
+        group: (steered.member.sharing.joined != 0).then_some(steered.member.sharing.name),
         ..HoldView::without_record(state)
     }
 }

@@ -20,19 +20,29 @@ fn interface() -> tg_interface {
 
 fn member() -> tg_flow {
     let mut flow = tg_flow::default();
-    (flow.sharing.place, flow.sharing.name, flow.sharing.joined) = (2, NUMBER, 1);
-    (flow.sharing.looks[2].name, flow.sharing.looks[2].score) = (NUMBER, 19);
-    flow.own.arrived_us = 1;
+    (
+        flow.member.sharing.place,
+        flow.member.sharing.name,
+        flow.member.sharing.joined,
+    ) = (2, NUMBER, 1);
+    (
+        flow.member.sharing.comparisons[2].name,
+        flow.member.sharing.comparisons[2].score,
+    ) = (NUMBER, 19);
+    flow.member.own.arrived_us = 1;
     flow
 }
 
 /// It holds place 5, and has been compared with the group.
 fn alone() -> tg_flow {
     let mut flow = tg_flow::default();
-    (flow.sharing.place, flow.sharing.name) = (5, NUMBER + 1);
-    (flow.sharing.looks[2].name, flow.sharing.looks[2].score) = (NUMBER, 4);
-    flow.own.arrived_us = 1;
-    flow.own.state = PathState::Probing as u32;
+    (flow.member.sharing.place, flow.member.sharing.name) = (5, NUMBER + 1);
+    (
+        flow.member.sharing.comparisons[2].name,
+        flow.member.sharing.comparisons[2].score,
+    ) = (NUMBER, 4);
+    flow.member.own.arrived_us = 1;
+    flow.member.own.state = PathState::Probing as u32;
     flow
 }
 
@@ -61,7 +71,7 @@ fn a_flow_alone_has_its_record_and_the_most_that_speaks_against_it() {
     let record = record_of(&flow, &interface).expect("it has sent data");
     assert_eq!(record.state, PathState::Probing);
     // What was compared with others, who had the place before, says nothing.
-    flow.sharing.looks[2].name -= 1;
+    flow.member.sharing.comparisons[2].name -= 1;
     assert_eq!(score_of(&flow, &interface), None);
 }
 

@@ -179,22 +179,26 @@ fn what_was_merged_is_signalled_the_more_seldom() {
 fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     let mut spoilt = *held;
     overwrite(&mut spoilt.hold, noise);
-    spoilt.hold.steered.share = held.hold.steered.share;
-    spoilt.hold.steered.sharing = held.hold.steered.sharing;
+    spoilt.hold.steered.member.share = held.hold.steered.member.share;
+    spoilt.hold.steered.member.sharing = held.hold.steered.member.sharing;
     if eager {
-        spoilt.hold.clocked = held.hold.clocked;
-        spoilt.hold.clocked.state = 1;
-        spoilt.hold.clocked.asked = 9;
+        spoilt.hold.clocking = held.hold.clocking;
+        spoilt.hold.clocking.state = 1;
+        spoilt.hold.clocking.asked = 9;
         spoilt.hold.steered.echo = held.hold.steered.echo;
-        spoilt.hold.steered.own = held.hold.steered.own;
+        spoilt.hold.steered.member.own = held.hold.steered.member.own;
         spoilt.hold.steered.echo.rtt_us = 1;
         // Without an echo nothing waits, and nobody is signalled.
         spoilt.hold.steered.echo.heard_us = held.seen_us;
-        spoilt.hold.steered.wide = 0;
+        spoilt.hold.steered.recent_largest = 0;
         spoilt.hold.gated = 1;
         spoilt.hold.arrived = u64::MAX / 2;
-        (spoilt.hold.came, spoilt.hold.went) = (1 << 19, 0);
-        (spoilt.hold.window, spoilt.hold.rate, spoilt.hold.rate_us) = (1 << 30, 1 << 30, 1);
+        (spoilt.hold.ways.came, spoilt.hold.ways.went) = (1 << 19, 0);
+        (
+            spoilt.hold.window,
+            spoilt.hold.rate.bytes,
+            spoilt.hold.rate.us,
+        ) = (1 << 30, 1 << 30, 1);
         (spoilt.hold.waited_us, spoilt.hold.signalled_us) = (0, 0);
     }
     spoilt

@@ -50,7 +50,7 @@ fn steps(threads: usize) -> Vec<(Vec<f32>, Option<Step>)> {
         }
         finish(&mut vector);
         let mut read = |number| {
-            let take = |outcome: Outcome<'_>| (outcome.seen.to_vec(), outcome.step);
+            let take = |outcome: Observed<'_>| (outcome.seen.to_vec(), outcome.step);
             shown.push(vector.read(number, take).unwrap());
         };
         (0..5).for_each(&mut read);

@@ -1,6 +1,6 @@
 //! Flows and fetches.
 
-use super::Outcome;
+use super::RunRecord;
 use crate::sample::{FlowSample, HeldPackets};
 use crate::transport::Info;
 use crate::workload::{EchoLog, FetchLog, Flow};
@@ -10,7 +10,7 @@ use tidegate_measure::{Window, quantiles, ratio};
 use tidegate_scenario::{Direction, FetchResult, FlowDirection, FlowResult, HeldResult};
 
 /// Every connection, then every ping.
-pub fn flow_results(outcome: &Outcome) -> Vec<FlowResult> {
+pub fn flow_results(outcome: &RunRecord) -> Vec<FlowResult> {
     let flows = outcome
         .applications
         .flows
@@ -79,7 +79,7 @@ fn echo_result(echo: &EchoLog, window: Window) -> FlowResult {
 }
 
 /// Every flow that the agent might hold, whose receiver's counts are the client's or the server's.
-pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
+pub fn held_results(outcome: &RunRecord) -> Vec<HeldResult> {
     let flows = outcome
         .applications
         .flows
@@ -111,7 +111,7 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
 }
 
 /// Every workload that fetches, by the size of its objects.
-pub fn fetch_results(outcome: &Outcome) -> Vec<FetchResult> {
+pub fn fetch_results(outcome: &RunRecord) -> Vec<FetchResult> {
     outcome
         .applications
         .fetches

@@ -9,7 +9,7 @@
 //! | `goodput_bps` | flow | payload delivered to the application |
 //! | `agent_rtt_ms`, `agent_queue_ms`, `agent_window_bytes` | flow | what the agent knew and allowed |
 
-use super::Outcome;
+use super::RunRecord;
 use crate::sample::FlowSample;
 use crate::steer::SteeredFlow;
 use crate::transport::Info;
@@ -19,7 +19,7 @@ use tidegate_measure::{BIN, SAMPLE_INTERVAL, curve, link_curves, ms};
 use tidegate_scenario::Series;
 
 /// All curves of a run; `capacity` is the downlink's.
-pub fn all(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
+pub fn all(outcome: &RunRecord, capacity: &mut Capacity) -> Vec<Series> {
     let mut series = link_series(outcome, capacity);
     series.extend(flow_series(outcome));
     series.extend(echo_series(outcome));
@@ -27,7 +27,7 @@ pub fn all(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
     series
 }
 
-fn link_series(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
+fn link_series(outcome: &RunRecord, capacity: &mut Capacity) -> Vec<Series> {
     let record = &outcome.record;
     let (down, up) = (record.down.bins(), record.up.bins());
     link_curves(down, up, capacity, outcome.window.end)
@@ -39,7 +39,7 @@ const PER_BIN: usize = (BIN.as_millis() / SAMPLE_INTERVAL.as_millis()) as usize;
 /// One end of a sampled connection.
 type End = fn(&FlowSample) -> Option<Info>;
 
-fn flow_series(outcome: &Outcome) -> Vec<Series> {
+fn flow_series(outcome: &RunRecord) -> Vec<Series> {
     let flows = outcome
         .applications
         .flows
@@ -90,7 +90,7 @@ fn flow_series(outcome: &Outcome) -> Vec<Series> {
         .collect()
 }
 
-fn echo_series(outcome: &Outcome) -> impl Iterator<Item = Series> {
+fn echo_series(outcome: &RunRecord) -> impl Iterator<Item = Series> {
     outcome.applications.echoes.iter().map(|echo| {
         let mut bins: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for (sent, took) in echo.echoes() {
@@ -106,7 +106,7 @@ fn echo_series(outcome: &Outcome) -> impl Iterator<Item = Series> {
 }
 
 /// The agent's view of the flows that the laboratory made; others it may have seen have no name.
-fn agent_series(outcome: &Outcome) -> Vec<Series> {
+fn agent_series(outcome: &RunRecord) -> Vec<Series> {
     let named = outcome
         .applications
         .flows

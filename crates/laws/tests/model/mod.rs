@@ -249,12 +249,8 @@ impl World<'_> {
             sack: false,
             tsval: Some(ack.tsval),
         };
-        let raw = self.uploads[flow].acknowledged(
-            &mut self.path,
-            &self.model.params,
-            &told,
-            Some(ack.tsecr),
-        );
+        let raw =
+            self.uploads[flow].ack_in(&mut self.path, &self.model.params, &told, Some(ack.tsecr));
         ack.raw = raw;
     }
 
@@ -267,7 +263,7 @@ impl World<'_> {
         };
         while let Some(data) = self.senders[flow].next(flow, self.now, skew) {
             if self.model.uploads {
-                self.uploads[flow].sent(self.now.as_nanos() / 1000, MSS, data.tsval);
+                self.uploads[flow].data_out(self.now.as_nanos() / 1000, MSS, data.tsval);
             }
             let first = self.model.sources[flow].way[0];
             self.links[first].push(self.now, data);

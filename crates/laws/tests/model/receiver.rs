@@ -76,7 +76,7 @@ impl Receiver {
             ..Segment::default()
         };
         if let Some((path, params)) = law {
-            self.flow.arrives(path, params, &segment);
+            self.flow.data_in(path, params, &segment);
         }
         if self.unacked == 0 {
             self.tsecr = data.tsval;
@@ -115,12 +115,12 @@ impl Receiver {
 
     /// Times that the record that steers the flow has probed.
     pub fn probes(&self, path: &Path) -> u32 {
-        let own = &self.flow.raw().own;
+        let own = &self.flow.raw().member.own;
         self.shared(path).map_or(own, |group| &group.tide).probes
     }
 
     fn shared<'a>(&self, path: &'a Path) -> Option<&'a sys::tg_group> {
-        let sharing = &self.flow.raw().sharing;
+        let sharing = &self.flow.raw().member.sharing;
         let group = &path.raw().group[sharing.place as usize];
         (sharing.joined != 0 && sharing.name == group.name).then_some(group)
     }
@@ -135,6 +135,6 @@ impl Receiver {
             sack: false,
             tsval: Some(tsval(now)),
         };
-        self.flow.leaves(&ack)
+        self.flow.ack_out(&ack)
     }
 }

@@ -1,239 +1,318 @@
-//! The forecast of what the link will carry, its error, and the window that follows.
+//! The law as its lecture tells it (`docs/internals/law.md`), for all flows of one queue: a forecast of what the link
+//! carries in a lag, and a margin for the forecast's error. Floors are given, and right: what is done about wrong ones, and
+//! how flows are found to share a queue, is no part of it.
+//!
+//! Rates are bytes a microsecond; every count and every forecast is kept.
 
 mod agrees;
-mod forecast;
-mod probe;
-mod recheck;
-mod share;
 
-use std::ops::Range;
+/// A lag has so many buckets.
+const BUCKETS: usize = 8;
 
-/// Longer silences begin anew.
-const IDLE_US: u64 = 10_000_000;
-/// Of one silence at most so many empty buckets count.
-const CATCH_UP: usize = 32;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    #[default]
-    Starting,
-    Running,
-    Probing,
-    Rechecking,
-}
-
-/// A measured packet.
+/// A measured packet of one of the flows.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct Packet {
+    pub flow: usize,
     pub now_us: u64,
     pub len: u64,
-    pub mss: u64,
-    pub sample_us: Option<u64>,
-    pub rtt_min_us: u64,
+    /// How long it stood in the queue.
     pub queue_us: u64,
-    /// By how much it lowered its flow's floor or RTTmin.
-    pub fell_us: u64,
-    /// The way back carries uploads that are steered.
-    pub uploading: bool,
+    /// The round trip less that, where there is a sample.
+    pub lag_us: Option<u64>,
 }
 
-/// A flow's part in the path.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Share {
-    /// Its own lag, and what that was when it last saw an empty queue.
-    pub h_us: Option<u64>,
-    touched_h_us: u64,
-    /// Its parts where another has one.
-    pub weight: u64,
-    /// Its bytes in an epoch, and the last one in which it was hungry.
-    bytes: (u64, u64),
-    hungry: Option<u64>,
-    /// By how much the record's floors had risen when its own last did.
-    risen_us: u64,
-    /// By how much its floor fell in a span.
-    fallen: (u64, u64),
-}
-
-/// Bytes and duration of a bucket.
-type Bucket = (u64, u64);
-
-/// The window is open wider than the forecast, to see whether delay follows.
-#[derive(Clone, Debug)]
-struct Probe {
-    /// Rate and level before it.
-    before: f64,
-    level_us: u64,
-    /// The rate that it makes room for.
-    aim: f64,
-    window: f64,
-    /// When what it let in arrives.
-    watch_us: Range<u64>,
-    /// The smallest delay of that.
-    watched_us: Option<u64>,
-    /// For how many lags.
-    watches: u32,
-}
-
-/// Floors that have risen are doubted until RTTmin's window has shown no smaller delay.
-#[derive(Clone, Debug)]
-struct Recheck {
-    /// How long they are trusted, and until when.
-    wait_us: u64,
-    due_us: u64,
-}
-
-/// The path. Rates are bytes a microsecond; every count and every forecast is kept.
+/// A flow that shares the queue.
 #[derive(Clone, Debug, Default)]
-pub struct Tide {
-    pub state: State,
-    /// H, in whole microseconds as every time.
-    pub h_us: Option<u64>,
-    h_moved_us: u64,
-    uploading: bool,
-    /// When each span of four seconds began, and the least H in it.
-    leasts: Vec<(u64, u64)>,
-    /// The forecast and its errors over 8 and 64 round trips.
-    pub m: f64,
-    pub d1: f64,
-    pub d2: f64,
-    errors: u64,
-    closed: Vec<Bucket>,
-    forecasts: Vec<f64>,
-    open: Bucket,
-    open_end_us: u64,
-    least_queue_us: Option<u64>,
-    /// Whether the link was idle in the open bucket.
-    idle: bool,
-    /// Buckets in a row: with data and a queue that stood through, without an empty queue, with
-    /// data and at the level.
-    pub standing_buckets: u32,
-    pub backlogged: u32,
-    pub steady: u32,
-    pub level_us: u64,
-    arrived_us: Option<u64>,
-    last_queue_us: u64,
-    /// Epochs are round trips; flows that were hungry in the last, and in this one.
-    epoch: u64,
-    epoch_us: u64,
-    epoch_end_us: u64,
-    pub hungry: u64,
-    hungry_now: u64,
-    /// Bytes of the others, and how long the last epoch lasted.
-    sated: u64,
-    sated_now: u64,
-    sated_us: u64,
-    /// Those that had data, likewise.
-    active: u64,
-    active_now: u64,
-    /// When the queue was last empty, and m then.
-    pub touched: (u64, f64),
-    /// Whether the last packet's flow has a longer lag since.
-    longer: bool,
-    probe: Option<Probe>,
-    pub probes: u64,
-    probed_us: u64,
-    pub patience_us: u64,
-    recheck: Option<Recheck>,
-    /// The lag that a recheck tries, and until when.
-    tried_us: u64,
-    rechecks_until_us: u64,
-    /// Until when the rechecks after falls have used up their part of the time.
-    paid_until_us: u64,
-    /// Counts round trips and rechecks.
-    span: u64,
-    /// By how much the floors have risen in all, and how often.
-    pub risen_us: u64,
-    pub rises: u64,
-    mss: u64,
+pub struct Flow {
+    /// It has so many parts where another has one.
+    pub weight: u64,
+    /// Its own lag.
+    lag_us: Option<u64>,
+    /// Its bytes in this round trip.
+    bytes: u64,
+    /// The last round trip in which it had data, and the last in which it was bottlenecked.
+    active: Option<u64>,
+    bottlenecked: Option<u64>,
 }
 
-impl Tide {
-    /// A measured packet of the flow `s` arrives. The flow's window in bytes; none: the kernel's.
-    pub fn arrived(&mut self, s: &mut Share, a: &Arrival) -> Option<f64> {
-        self.mss = a.mss;
-        self.learn_lag(s, a);
-        self.h_us?;
-        self.advance(a);
-        self.open.0 += a.len;
-        self.least_queue_us = Some(
-            self.least_queue_us
-                .map_or(a.queue_us, |q| q.min(a.queue_us)),
-        );
-        self.last_queue_us = a.queue_us;
-        self.count_hungry(s, a.len);
-        self.age_floors(s, a);
-        self.share(s)
+/// What is counted in a round trip, queue included: weights of the flows that had data and of those that are
+/// bottlenecked, and the bytes of all others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    active: u64,
+    bottlenecked: u64,
+    limited_bytes: u64,
+    us: u64,
+}
+
+/// The law's state for one queue.
+#[derive(Clone, Debug, Default)]
+pub struct Law {
+    pub flows: Vec<Flow>,
+    pub mss: u64,
+    /// H; none before the first sample.
+    pub lag_us: Option<u64>,
+    lag_moved_us: u64,
+    /// The forecast, and its error over 8 lags and over 64.
+    pub m: f64,
+    d1: f64,
+    d2: f64,
+    errors: u64,
+    /// Whether it knows its link: a queue has stood for a lag.
+    pub knows_link: bool,
+    /// Bytes and duration of each closed bucket, the forecasts made with them, and the open bucket.
+    buckets: Vec<(u64, u64)>,
+    forecasts: Vec<f64>,
+    open: (u64, u64),
+    open_end_us: u64,
+    /// The smallest delay in the open bucket, and whether the link was idle in it.
+    least_us: Option<u64>,
+    idle: bool,
+    /// Buckets in a row without an empty queue, and with data and a queue.
+    pub since_empty: usize,
+    stood: usize,
+    /// When data last came, and how long they had waited.
+    arrived_us: Option<u64>,
+    queue_us: u64,
+    /// The number of this round trip and when it ends, what was counted in the last, and so far in this.
+    round: u64,
+    round_end_us: u64,
+    last: Round,
+    now: Round,
+}
+
+impl Law {
+    /// A packet arrives. Returns its flow's window in bytes; none: the kernel's.
+    pub fn arrives(&mut self, p: &Packet) -> Option<f64> {
+        self.learn_lag(p);
+        self.lag_us?;
+        self.advance(p);
+        self.open.0 += p.len;
+        self.least_us = Some(self.least_us.map_or(p.queue_us, |q| q.min(p.queue_us)));
+        self.queue_us = p.queue_us;
+        self.count_flow(p);
+        self.window(p.flow)
     }
 
-    fn h(&self) -> u64 {
-        self.h_us.expect("known since the first sample")
+    fn lag(&self) -> u64 {
+        self.lag_us.expect("known since the first sample")
     }
 
-    /// Below this delay the queue is empty: a 32nd of the lag, two ticks, or the time that the
-    /// forecast takes over one segment, of which at most half a lag.
-    fn empty_us(&self) -> u64 {
-        let segment_us = if self.m > 0.0 {
-            (self.mss as f64 / self.m).min((self.h() / 2) as f64)
-        } else {
-            0.0
+    /// "Below 2 ms, or a thirty-second of the lag, the queue is empty"; a segment that is being sent is no queue.
+    pub fn empty_us(&self) -> u64 {
+        let segment_us = match self.m > 0.0 {
+            true => (self.mss as f64 / self.m).min((self.lag() / 2) as f64) as u64,
+            false => 0,
         };
-        (self.h() / 32).max(2_000).max(segment_us as u64)
+        (self.lag() / 32).max(2_000).max(segment_us)
     }
 
-    /// A gap is an outage if the packet that ends it queued for as long, else idleness.
-    fn advance(&mut self, a: &Arrival) {
-        let silent_us = a.now_us - self.arrived_us.unwrap_or(0);
-        let idle_us = silent_us.saturating_sub(a.queue_us);
-        if self.arrived_us.is_none() || idle_us > IDLE_US {
-            self.start(a.now_us);
-        } else if idle_us > self.h() {
+    /// H follows the lags of bottlenecked flows by time, half of a change in two thirds of H; a flow's own lag follows by
+    /// count.
+    fn learn_lag(&mut self, p: &Packet) {
+        let Some(lag_us) = p.lag_us.map(|us| us.max(5_000)) else {
+            return;
+        };
+        let flow = &mut self.flows[p.flow];
+        flow.lag_us = Some(
+            flow.lag_us
+                .map_or(lag_us, |us| moved(us, lag_us, 1.0 / 16.0)),
+        );
+        if self.lag_us.is_some() && self.last.bottlenecked > 0 && !self.is_bottlenecked(p.flow) {
+            return;
+        }
+        self.lag_us = Some(match self.lag_us {
+            None => lag_us,
+            Some(us) => {
+                let elapsed = (p.now_us - self.lag_moved_us).min(us) as f64;
+                moved(us, lag_us, elapsed / (us as f64 + elapsed)).max(1)
+            }
+        });
+        self.lag_moved_us = p.now_us;
+    }
+
+    /// "The part of the gap that the packet spent in the queue was an outage, and counts as zero bytes; the rest was idle,
+    /// and does not count as time."
+    fn advance(&mut self, p: &Packet) {
+        let gap_us = p.now_us - self.arrived_us.unwrap_or(0);
+        let idle_us = gap_us.saturating_sub(p.queue_us);
+        if self.arrived_us.is_none() || idle_us > 10_000_000 {
+            self.start(p.now_us);
+        } else if idle_us > self.lag() {
             self.open_end_us += idle_us;
         }
-        self.idle |= idle_us > self.empty_us();
-        self.arrived_us = Some(a.now_us);
-        for _ in 0..CATCH_UP {
-            if a.now_us < self.open_end_us {
+        if idle_us > self.empty_us() {
+            self.idle = true;
+        }
+        self.arrived_us = Some(p.now_us);
+        // Of one silence at most 32 empty buckets count.
+        for _ in 0..32 {
+            if p.now_us < self.open_end_us {
                 break;
             }
             self.close();
-            self.open_bucket(self.open_end_us);
+            self.open(self.open_end_us);
         }
-        if a.now_us >= self.open_end_us {
-            self.open_bucket(a.now_us);
+        if p.now_us >= self.open_end_us {
+            self.open(p.now_us);
         }
-        self.turn_epoch(a.now_us);
+        if p.now_us >= self.round_end_us {
+            self.next_round(p.now_us);
+        }
     }
 
-    fn age_floors(&mut self, s: &mut Share, a: &Arrival) {
-        if a.queue_us <= self.empty_us() {
-            self.touched = (a.now_us, self.m);
-            self.patience_us = 0;
-        }
-        self.compare_lag(s, a.queue_us);
-        self.note_fall(s, a.fell_us);
-        if self.state == State::Rechecking {
-            self.end_recheck(a);
-        }
-        let fell = self.floor_fell(s, a.now_us);
-        let raised =
-            s.h_us.is_some() && self.recheck.as_ref().is_some_and(|r| a.now_us >= r.due_us);
-        match self.state {
-            State::Running | State::Probing if fell => self.recheck_fallen(a),
-            State::Running if self.floor_is_doubtful(a.now_us) => self.begin_probe(a.now_us),
-            State::Running if raised => self.recheck_raised(s, a),
-            _ => {}
-        }
-        let Some(mut probe) = self.probe.take() else {
-            return;
+    fn start(&mut self, now_us: u64) {
+        let (flows, known) = (std::mem::take(&mut self.flows), self.clone());
+        *self = Self {
+            flows,
+            buckets: Vec::new(),
+            open: (0, 0),
+            knows_link: false,
+            least_us: None,
+            idle: false,
+            since_empty: 0,
+            stood: 0,
+            ..known
         };
-        if a.now_us >= probe.watch_us.start {
-            let watched_us = probe.watched_us.unwrap_or(a.queue_us);
-            probe.watched_us = Some(watched_us.min(a.queue_us));
+        self.open(now_us);
+    }
+
+    fn open(&mut self, from_us: u64) {
+        self.open = (0, (self.lag() / BUCKETS as u64).max(1_000));
+        self.open_end_us = from_us + self.open.1;
+    }
+
+    fn close(&mut self) {
+        self.buckets.push(self.open);
+        let least_us = self.least_us.take();
+        let empty = least_us.is_some_and(|q| q <= self.empty_us());
+        self.since_empty = match std::mem::take(&mut self.idle) || empty {
+            true => 0,
+            false => self.since_empty + 1,
+        };
+        // A bucket without data says nothing of the queue.
+        if least_us.is_some() {
+            self.stood = if empty { 0 } else { self.stood + 1 };
         }
-        if a.now_us >= probe.watch_us.end {
-            self.end_probe(probe, a.now_us);
-        } else {
-            self.probe = Some(probe);
+        let x = self.x();
+        if self.knows_link {
+            self.learn(x);
+            self.forecasts.push(self.m);
+        } else if self.stood >= 2 && self.since_empty >= BUCKETS {
+            self.knows_link = true;
+            (self.m, self.d1, self.d2, self.errors) = (x, x / 2.0, x / 2.0, 16);
+            self.forecasts = vec![x; BUCKETS];
         }
     }
+
+    /// "x = what arrived in the last H, as a rate".
+    fn x(&self) -> f64 {
+        let last = &self.buckets[self.buckets.len().saturating_sub(BUCKETS)..];
+        let [bytes, us] = [
+            last.iter().map(|b| b.0).sum::<u64>(),
+            last.iter().map(|b| b.1).sum::<u64>(),
+        ];
+        bytes as f64 / us as f64
+    }
+
+    /// The forecast and its error; "where the queue ran empty, x counts half as much again", and a fall counts once the
+    /// queue has stood through two buckets.
+    fn learn(&mut self, x: f64) {
+        let x = if self.since_empty == 0 { 1.5 * x } else { x };
+        if x < self.m && self.since_empty < 2 {
+            return;
+        }
+        let e = (x - self.forecasts[self.forecasts.len() - BUCKETS]).abs();
+        self.errors = (self.errors + 1).min(512);
+        self.m += (x - self.m) / 8.0;
+        self.d1 += (e - self.d1) / 64.0;
+        self.d2 += (e - self.d2) / self.errors as f64;
+    }
+
+    fn next_round(&mut self, now_us: u64) {
+        self.last = std::mem::take(&mut self.now);
+        // It lasted until now.
+        self.last.us += now_us - self.round_end_us;
+        self.now.us = self.lag() + self.queue_us;
+        self.round += 1;
+        self.round_end_us = now_us + self.now.us;
+    }
+
+    /// "A flow is bottlenecked if it took at least a quarter of an even share": in this round trip, or in the last.
+    fn is_bottlenecked(&self, flow: usize) -> bool {
+        let last = self.flows[flow].bottlenecked;
+        last.is_some_and(|round| round + 1 >= self.round)
+    }
+
+    fn count_flow(&mut self, p: &Packet) {
+        let weight = self.flows[p.flow].weight.max(1);
+        let flow = &mut self.flows[p.flow];
+        if flow.active != Some(self.round) {
+            flow.active = Some(self.round);
+            flow.bytes = 0;
+            self.now.active += weight;
+        }
+        flow.bytes += p.len;
+        if flow.bottlenecked == Some(self.round) {
+            return;
+        }
+        self.now.limited_bytes += p.len;
+        // While none is bottlenecked, all that have data share.
+        let sharing = match self.last.bottlenecked {
+            0 => self.last.active.max(1),
+            weights => weights,
+        };
+        let even = self.m * self.now.us as f64 * weight as f64 / sharing as f64;
+        if flow.bytes as f64 >= even / 4.0 {
+            flow.bottlenecked = Some(self.round);
+            self.now.bottlenecked += weight;
+            self.now.limited_bytes -= flow.bytes;
+        }
+    }
+
+    /// "The group's window, less what the limited flows took, is divided among the bottlenecked ones by weight: a part of
+    /// the rate, times its own lag, and a part of the margin." In bytes, before it is [`whole`].
+    fn window(&self, flow: usize) -> Option<f64> {
+        if !self.knows_link && self.m == 0.0 {
+            return None;
+        }
+        let flow_weight = self.flows[flow].weight.max(1);
+        let limited = self.last.limited_bytes as f64 / self.last.us.max(1) as f64;
+        let (parts, rate) = match self.is_bottlenecked(flow) {
+            true if self.last.bottlenecked > 0 && limited < self.m => {
+                (self.last.bottlenecked.max(flow_weight), self.m - limited)
+            }
+            true => (self.last.bottlenecked.max(flow_weight), self.m),
+            // A limited flow may grow into one more such part.
+            false => (self.last.bottlenecked + flow_weight, self.m),
+        };
+        // A flow that is alone has the path's lag.
+        let own = self.flows[flow].lag_us.filter(|_| parts > flow_weight);
+        let lag_us = own.unwrap_or(self.lag()) as f64;
+        let margin = 11.0 / 8.0 * (self.d1 + self.d2) * self.lag().max(10_000) as f64;
+        let mut bytes = rate * lag_us + margin + self.mss as f64;
+        if !self.knows_link {
+            let last = &self.buckets[self.buckets.len().saturating_sub(BUCKETS)..];
+            let lately = last.iter().map(|b| b.0).sum::<u64>() + self.open.0;
+            bytes = bytes.max(4.0 * lately as f64);
+        }
+        Some(bytes.max(5.0 * self.mss as f64) * flow_weight as f64 / parts as f64)
+    }
+}
+
+/// `from` moved by `part` of the way to `to`, to whole microseconds, rounded towards `from`.
+fn moved(from: u64, to: u64, part: f64) -> u64 {
+    let step = (to as f64 - from as f64) * part;
+    // A product that is whole but for the last bit of its binary fraction is whole.
+    from.wrapping_add_signed((step + step.signum() * 1e-9).trunc() as i64)
+}
+
+/// What is given of a window: of a small one whole segments, rounded up, and two at least.
+pub fn whole(window: f64, mss: u64) -> f64 {
+    let mss = mss as f64;
+    let window = match window < 16.0 * mss {
+        true => (window / mss).ceil() * mss,
+        false => window,
+    };
+    window.max(2.0 * mss)
 }

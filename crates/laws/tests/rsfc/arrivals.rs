@@ -48,11 +48,11 @@ impl Receiver {
             law: Law::Rsfc,
             ..Params::default()
         };
-        self.flow.arrives(&mut self.path, &params, &segment);
+        self.flow.data_in(&mut self.path, &params, &segment);
     }
 
     fn acknowledge(&mut self) {
-        self.flow.leaves(&Ack {
+        self.flow.ack_out(&Ack {
             now_us: self.now_us,
             ack: self.acked.wrapping_mul(MSS),
             raw: 60_000,

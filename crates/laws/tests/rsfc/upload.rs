@@ -196,7 +196,7 @@ impl World<'_> {
             law: Law::Rsfc,
             ..Params::default()
         };
-        self.flow.arrives(&mut self.path, &params, &segment);
+        self.flow.data_in(&mut self.path, &params, &segment);
         self.received += u64::from(MSS);
         self.acknowledge(now_us);
         let law = &self.flow.raw().rsfc;
@@ -221,7 +221,7 @@ impl World<'_> {
             sack: false,
             tsval: Some(tsval),
         };
-        let raw = self.flow.leaves(&ack);
+        let raw = self.flow.ack_out(&ack);
         let edge = ack.ack.wrapping_add(u32::from(raw) << SCALE);
         self.happens(
             now_us + self.upload.down_us,

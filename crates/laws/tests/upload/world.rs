@@ -151,7 +151,7 @@ impl Experiment {
             arrived: 0,
         };
         if self.timestamps {
-            world.upload.accepted(0, u16::MAX);
+            world.upload.handshake(0, u16::MAX);
         }
         world.send(SECOND_US);
         let mut points = Vec::new();
@@ -215,7 +215,7 @@ impl World<'_> {
     fn transmit(&mut self, now_us: u64, seq: u32, drop: bool) {
         // Our clock is in milliseconds.
         let stamp = (now_us / 1_000) as u32;
-        self.upload.sent(now_us, MSS, stamp);
+        self.upload.data_out(now_us, MSS, stamp);
         let rate = at(&self.experiment.rate, now_us);
         let start_us = self.free_us.max(now_us);
         self.free_us = start_us + PACKET_BITS * SECOND_US / rate;
@@ -276,9 +276,7 @@ impl World<'_> {
             ..Params::default()
         };
         let tsecr = self.experiment.timestamps.then_some(echo);
-        let raw = self
-            .upload
-            .acknowledged(&mut self.path, &params, &ack, tsecr);
+        let raw = self.upload.ack_in(&mut self.path, &params, &ack, tsecr);
         let edge = ack.ack.wrapping_add(u32::from(raw) << SCALE);
         let back = self.edge.wrapping_sub(edge) as i32;
         assert!(back <= 0, "the edge went back by {back}");

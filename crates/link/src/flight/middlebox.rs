@@ -42,12 +42,12 @@ struct Flow<P> {
     /// The first number that has not passed.
     next: u32,
     /// In order of `start`, each beyond `next`.
-    held: VecDeque<Held<P>>,
+    held: VecDeque<Delayed<P>>,
     last_seen: Instant,
 }
 
 #[derive(Debug)]
-struct Held<P> {
+struct Delayed<P> {
     delivery: Delivery<P>,
     sequence: Sequence,
 }
@@ -83,7 +83,7 @@ impl<P: Packet> Boxed<P> {
             flow.next = sequence.start;
         }
         if after(sequence.start, flow.next) {
-            flow.hold(Held { delivery, sequence });
+            flow.hold(Delayed { delivery, sequence });
             self.held += 1;
             self.ends.push_back((now + self.patience, key));
             return;
@@ -110,7 +110,7 @@ impl<P: Packet> Boxed<P> {
             return;
         };
         let patience = self.patience;
-        let overdue = |held: &Held<P>| held.delivery.due + patience <= now;
+        let overdue = |held: &Delayed<P>| held.delivery.due + patience <= now;
         if let Some(last) = flow.held.iter().rposition(overdue) {
             let end = flow.held[last].sequence.start;
             self.held -= flow.release(|held| !after(held.sequence.start, end), now, out);
@@ -141,7 +141,7 @@ impl<P> Flow<P> {
         }
     }
 
-    fn hold(&mut self, held: Held<P>) {
+    fn hold(&mut self, held: Delayed<P>) {
         let start = held.sequence.start;
         let place = self
             .held
@@ -166,7 +166,7 @@ impl<P> Flow<P> {
     /// Lets those at the front go for which that holds. Returns how many.
     fn release(
         &mut self,
-        mut goes: impl FnMut(&Held<P>) -> bool,
+        mut goes: impl FnMut(&Delayed<P>) -> bool,
         now: Instant,
         out: &mut VecDeque<Delivery<P>>,
     ) -> usize {

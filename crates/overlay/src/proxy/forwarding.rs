@@ -1,7 +1,7 @@
 //! The proxy's socket: many packets a system call, in (recvmmsg, GRO) and out (GSO).
 
 use super::counts::{Counts, Refusal};
-use super::gate::Gate;
+use super::gate::Filter;
 use super::outgoing::{Outgoing, Train};
 use crate::{Limits, Listing, Now, Registry, Secret};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -49,7 +49,7 @@ pub struct Proxy {
     /// When trains were last tried anew.
     revived: Instant,
     enrolment: Listing,
-    gate: Gate,
+    gate: Filter,
     counts: Counts,
     buffers: Vec<Vec<u8>>,
     outgoing: Outgoing,
@@ -78,7 +78,7 @@ impl Proxy {
             state,
             revived: began,
             enrolment,
-            gate: Gate::new(secret, options.limits, options.allow_private, now),
+            gate: Filter::new(secret, options.limits, options.allow_private, now),
             counts: Counts::default(),
             buffers: vec![vec![0; DATAGRAMS]; BATCH_SIZE],
             outgoing: Outgoing::default(),

@@ -22,7 +22,7 @@ pub struct Pass<'a> {
 
 /// Decides which packets the proxy forwards.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Filter {
     secret: Secret,
     /// The proxy as senders know it, one of each family at most.
     listed: Vec<Listed>,
@@ -39,7 +39,7 @@ struct Listed {
     private: bool,
 }
 
-impl Gate {
+impl Filter {
     /// One that lets nothing pass until it is told where the proxy is listed. `allow_private` lets
     /// packets go to private addresses even if the proxy has none, and to the machine itself.
     pub fn new(secret: Secret, limits: Limits, allow_private: bool, now: Now) -> Self {

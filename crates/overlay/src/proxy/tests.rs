@@ -1,5 +1,5 @@
 use super::outgoing::Outgoing;
-use super::{Gate, Pass, Refusal};
+use super::{Filter, Pass, Refusal};
 use crate::{Instant, Limits, Now, Rate, Secret};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -33,8 +33,8 @@ fn source() -> IpAddr {
 }
 
 /// A proxy with an address of each family.
-fn gate(limits: Limits) -> Gate {
-    let mut gate = Gate::new(secret(), limits, false, now(0));
+fn gate(limits: Limits) -> Filter {
+    let mut gate = Filter::new(secret(), limits, false, now(0));
     gate.set_listed(&[proxy(), address("[2606:4700::1]:7481")]);
     gate
 }
@@ -171,7 +171,7 @@ fn no_capability_is_good_enough_for_some_destinations() {
 fn a_proxy_in_a_private_network_serves_that_network() {
     let here = address("10.0.0.1:7481");
     let passes = |allow_private, to| {
-        let mut gate = Gate::new(secret(), Limits::default(), allow_private, now(0));
+        let mut gate = Filter::new(secret(), Limits::default(), allow_private, now(0));
         gate.set_listed(&[here]);
         let to = address(to);
         let capability = secret().proxy_key(here).issue(source(), to, END_S);

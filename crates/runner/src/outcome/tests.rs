@@ -1,11 +1,11 @@
-use super::{Outcome, Sum};
+use super::{ProgramRun, Sum};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-fn outcome(status: i32, printed: &str) -> Outcome {
+fn outcome(status: i32, printed: &str) -> ProgramRun {
     let status = ExitStatus::from_raw(status);
-    Outcome::new("a/b".into(), status, Duration::ZERO, printed.into())
+    ProgramRun::new("a/b".into(), status, Duration::ZERO, printed.into())
 }
 
 const GOOD: &str = "\nrunning 3 tests\ntest a ... ok\n\n\

@@ -1,7 +1,7 @@
 //! An acknowledgement, from arrival to the new window (`tcp_ack`).
 
 use super::progress::Progress;
-use super::rate::Outcome;
+use super::rate::AckEffect;
 use super::reordering::DUP_THRESH;
 use super::{Ack, Sender};
 use crate::cc::Recovery;
@@ -116,7 +116,7 @@ impl Sender {
     /// The ACK's effect on the window (`tcp_rate_gen`, `tcp_cong_control`).
     fn control_congestion(&mut self, before: &Before, progress: &Progress) {
         let delivered = (self.rate.delivered() - before.delivered) as u32;
-        let outcome = Outcome {
+        let outcome = AckEffect {
             acked_sacked: delivered,
             marked: progress.marked(),
             losses: (self.rate.lost() - before.lost) as u32,

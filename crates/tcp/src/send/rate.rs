@@ -65,7 +65,7 @@ impl Gathering {
 
 /// What an ACK did, as a sample reports it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
+pub(super) struct AckEffect {
     pub(super) acked_sacked: u32,
     pub(super) marked: u32,
     pub(super) losses: u32,
@@ -161,7 +161,7 @@ impl Rate {
         &mut self,
         now: Instant,
         gathering: &Gathering,
-        outcome: &Outcome,
+        outcome: &AckEffect,
         min_rtt: Option<u32>,
     ) -> RateSample {
         if self.app_limited != 0 && self.delivered > self.app_limited {

@@ -45,7 +45,7 @@ impl UploadSteer {
             // A lone short segment is the end of a message, not the flow's segment size.
             let full = segment.len >= self.upload.mss();
             let mss = if full { segment.len } else { 0 };
-            self.upload.sent(micros(now), mss, stamps.val);
+            self.upload.data_out(micros(now), mss, stamps.val);
         }
     }
 
@@ -61,7 +61,7 @@ impl UploadSteer {
         }
         let ack = acknowledgement(now, segment, scale);
         let tsecr = segment.timestamps.map(|t| t.ecr);
-        let window = self.upload.acknowledged(path, &self.params, &ack, tsecr);
+        let window = self.upload.ack_in(path, &self.params, &ack, tsecr);
         segment.window = window.min(segment.window);
     }
 
@@ -72,7 +72,7 @@ impl UploadSteer {
         if !segment.flags.has(Flags::ACK) || self.ours.as_ref().is_some_and(answers) {
             self.theirs = Some(segment.syn.window_scale);
             if segment.flags.has(Flags::ACK) && segment.timestamps.is_some() {
-                self.upload.accepted(segment.ack.0, segment.window);
+                self.upload.handshake(segment.ack.0, segment.window);
             }
         }
     }

@@ -48,7 +48,7 @@ struct Aside<U> {
 
 impl<U: Send + 'static> Steer for Aside<U> {
     fn attach(&self, _run: &Run, _side: Side, _interface: &str) -> Result<Box<dyn Steering>> {
-        Ok(Box::new(Watched {
+        Ok(Box::new(AgentAside {
             agent: AgentProcess::start_here(self.arguments)?,
             began: Instant::now(),
             look: self.look,
@@ -58,7 +58,7 @@ impl<U: Send + 'static> Steer for Aside<U> {
     }
 }
 
-struct Watched<U> {
+struct AgentAside<U> {
     agent: AgentProcess,
     began: Instant,
     look: fn(&AgentProcess) -> Result<U>,
@@ -66,7 +66,7 @@ struct Watched<U> {
     seen: Seen<U>,
 }
 
-impl<U: Send> Steering for Watched<U> {
+impl<U: Send> Steering for AgentAside<U> {
     fn sample(&mut self) -> Vec<SteeredFlow> {
         if self.settled.is_none() && self.began.elapsed() > SETTLE {
             self.settled = (self.look)(&self.agent).ok();

@@ -69,7 +69,7 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
     let (over, served) = (AtomicBool::new(false), AtomicBool::new(false));
     let homes = [hosts.client(), inside.device()];
     let began = Instant::now();
-    let watched = thread::scope(|scope| -> Result<Watched> {
+    let watched = thread::scope(|scope| -> Result<AgentUsage> {
         let [echoing, staying] = crowd.begin(scope, hosts.server(), homes, &tally)?;
         let serving = scope.spawn(|| serve(&listeners, &tally, &served));
         let clients = (0..CLIENTS).map(|seed| {
@@ -120,7 +120,7 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
 }
 
 /// What was seen of the agent while connections came and went.
-struct Watched {
+struct AgentUsage {
     memory: Memory,
     /// What it held after a quarter of the time.
     warm: Resources,
@@ -163,7 +163,7 @@ fn watch(
     agent: &mut AgentProcess,
     life: &mut Life,
     tally: &Tally,
-) -> Result<Watched> {
+) -> Result<AgentUsage> {
     let bar = Bar::new(period.as_secs(), "{elapsed_precise} {wide_bar} {msg}");
     let began = Instant::now();
     let mut memory = Memory::over(period);
@@ -190,7 +190,7 @@ fn watch(
     bar.end();
     // Interrupted before.
     let warm = warm.map_or_else(|| agent.resources(), Ok)?;
-    Ok(Watched { memory, warm })
+    Ok(AgentUsage { memory, warm })
 }
 
 impl Soaked {

@@ -4,7 +4,7 @@
 use crate::interfaces::{Found, Wanted};
 use crate::run::log::Log;
 use crate::run::wake::Bell;
-use crate::snapshot::{Shared, Watched};
+use crate::snapshot::{AgentService, Shared};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ impl Follower {
     ///
     /// # Errors
     /// If there is something, and none of it can be attached to.
-    pub fn begin(&mut self, watched: &mut Watched) -> Result<()> {
+    pub fn begin(&mut self, watched: &mut AgentService) -> Result<()> {
         let mut found = self.wanted.find()?;
         let mut failed = Vec::new();
         for interface in &found.interfaces {
@@ -103,7 +103,7 @@ impl Follower {
         changed
     }
 
-    fn go_where_wanted(&mut self, watched: &mut Watched) {
+    fn go_where_wanted(&mut self, watched: &mut AgentService) {
         let found = match self.wanted.find() {
             Ok(found) => found,
             Err(error) => {
@@ -143,7 +143,7 @@ impl Follower {
     }
 
     /// Attaches anew to an interface that has another name, by which rules may be about it or not.
-    fn rename(&mut self, watched: &mut Watched, old: &Interface, new: &Interface) {
+    fn rename(&mut self, watched: &mut AgentService, old: &Interface, new: &Interface) {
         self.release(watched, old);
         if let Err(error) = self.attach(watched, new) {
             self.refuse(&new.name, new.index, &error);
@@ -158,7 +158,7 @@ impl Follower {
         self.log.info("interface_renamed", &message, fields);
     }
 
-    fn release(&self, watched: &mut Watched, interface: &Interface) {
+    fn release(&self, watched: &mut AgentService, interface: &Interface) {
         let Interface { name, index, .. } = interface;
         if let Err(error) = watched.release(*index) {
             let message = format!("flows without a window are not let go on {name}: {error:#}");
@@ -167,7 +167,7 @@ impl Follower {
         }
     }
 
-    fn leave(&self, watched: &mut Watched, interface: &Interface, is_there: bool) {
+    fn leave(&self, watched: &mut AgentService, interface: &Interface, is_there: bool) {
         self.release(watched, interface);
         let Interface { name, index, .. } = interface;
         let fields = json!({ "interface": name, "ifindex": index });
@@ -188,7 +188,7 @@ impl Follower {
         }
     }
 
-    fn come(&mut self, watched: &mut Watched, interface: &Interface) {
+    fn come(&mut self, watched: &mut AgentService, interface: &Interface) {
         let Interface { name, index, .. } = interface;
         if let Err(error) = self.attach(watched, interface) {
             self.refuse(name, *index, &error);
@@ -205,7 +205,7 @@ impl Follower {
         self.waits = false;
     }
 
-    fn attach(&self, watched: &mut Watched, interface: &Interface) -> Result<(), AgentError> {
+    fn attach(&self, watched: &mut AgentService, interface: &Interface) -> Result<(), AgentError> {
         watched.attach(interface)?;
         if let Err(error) = watched.windowless.attach(interface) {
             let Interface { name, index, .. } = interface;
@@ -232,7 +232,7 @@ impl Follower {
     }
 
     /// Says which layer is steered where a tunnel runs over another of the interfaces.
-    fn say_tunnels(&self, found: &Found, watched: &Watched) {
+    fn say_tunnels(&self, found: &Found, watched: &AgentService) {
         let tunnels = found.tunnels();
         let on = watched.agent.interfaces().iter();
         let (inner, outer): (Vec<_>, Vec<_>) = on.partition(|i| tunnels.contains(&i.index));
@@ -262,7 +262,7 @@ impl Follower {
         }
     }
 
-    fn say_waiting(&mut self, watched: &Watched) {
+    fn say_waiting(&mut self, watched: &AgentService) {
         let is_on_none = watched.agent.interfaces().is_empty();
         if is_on_none && !self.waits {
             let what = self.wanted.waits_for();

@@ -212,8 +212,8 @@ impl Measured {
         let unit = Unit::Other("bytes_per_second".into());
         gauge(e, "group_forecast", help, Some(unit), each(&rate))?;
         let help = "Flows that want more than they get, by weight";
-        let values = each(&|g| f64::from(g.record.hungry));
-        gauge(e, "group_hungry_flows", help, None, values)?;
+        let values = each(&|g| f64::from(g.record.bottlenecked_flows));
+        gauge(e, "group_bottlenecked_flows", help, None, values)?;
         let probes = groups.iter();
         let probes = probes.map(|(l, g)| (l.clone(), u64::from(g.record.probes)));
         let help = "Times that tide tried whether the group's path had become longer";

@@ -2,7 +2,7 @@
 
 use crate::compare::{Action, Compare, Observation};
 use crate::run::log::Log;
-use crate::snapshot::{Shared, Watched, now_us};
+use crate::snapshot::{AgentService, Shared, now_us};
 use anyhow::Result;
 use serde_json::json;
 
@@ -35,14 +35,14 @@ pub fn step(shared: &Shared, log: Log) {
     }
 }
 
-fn places(watched: &Watched) -> Vec<u32> {
+fn places(watched: &AgentService) -> Vec<u32> {
     let interfaces = watched.agent.interfaces().iter();
     let mut places: Vec<_> = interfaces.map(|interface| interface.index).collect();
     places.sort_unstable();
     places
 }
 
-fn observe(watched: &mut Watched, places: Vec<u32>) -> Result<()> {
+fn observe(watched: &mut AgentService, places: Vec<u32>) -> Result<()> {
     let observation = Observation {
         now_us: now_us(),
         measured_bytes: watched.agent.measured_bytes(),

@@ -181,7 +181,7 @@ fn learned(record: &RecordView) -> String {
         bytes(record.forecast_bytes),
         bytes(near),
         bytes(far),
-        record.hungry,
+        record.bottlenecked_flows,
         record.probes
     )
 }

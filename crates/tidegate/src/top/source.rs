@@ -4,7 +4,7 @@ use super::TopArgs;
 use crate::lock::Lock;
 use crate::run::serve::Client;
 use crate::run::watcher;
-use crate::snapshot::{Snapshot, Watched};
+use crate::snapshot::{AgentService, Snapshot};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub enum Source {
     /// Our own programs, in a dry run.
     Own {
         /// They.
-        watched: Box<Watched>,
+        watched: Box<AgentService>,
         /// Nobody else's steer here meanwhile.
         _lock: Lock,
     },

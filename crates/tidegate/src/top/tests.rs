@@ -96,7 +96,7 @@ pub const RECORD: RecordView = RecordView {
     queue_us: 30_000,
     forecast_bytes: 125_000,
     error_bytes: [5_000, 6_000],
-    hungry: 2,
+    bottlenecked_flows: 2,
     probes: 1,
 };
 

@@ -37,7 +37,7 @@ pub struct About {
 
 /// All of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct TrialReport {
     /// The verdict in a sentence.
     pub headline: String,
     /// What else is to be said.
@@ -65,7 +65,7 @@ pub struct Row {
     pub p95_ms: Option<f64>,
 }
 
-impl Outcome {
+impl TrialReport {
     /// Judges what was measured.
     pub fn of(about: About, measured: Measured) -> Self {
         let finding = judge(&measured);

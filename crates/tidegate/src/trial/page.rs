@@ -1,6 +1,6 @@
 //! A trial's result as one page to keep or to share.
 
-use super::outcome::{Outcome, Row};
+use super::outcome::{Row, TrialReport};
 use super::plan::Purpose;
 use super::table::rows;
 use super::verdict::Verdict;
@@ -28,7 +28,7 @@ td.number { white-space: nowrap; }
 ";
 
 /// The page.
-pub fn page(outcome: &Outcome, from: &Provenance) -> String {
+pub fn page(outcome: &TrialReport, from: &Provenance) -> String {
     let class = match outcome.finding.verdict {
         Verdict::Helps => "helps",
         Verdict::Hurts => "hurts",
@@ -60,7 +60,7 @@ pub fn page(outcome: &Outcome, from: &Provenance) -> String {
     document("A trial of Tidegate", STYLE, &body)
 }
 
-fn numbers(outcome: &Outcome) -> String {
+fn numbers(outcome: &TrialReport) -> String {
     let mut html = String::from(
         "<div class=\"card numbers\"><h2 class=\"first\">In numbers</h2>\n<table>\n<thead><tr><th scope=\"col\"></th>\
          <th scope=\"col\" class=\"number\">without</th><th scope=\"col\" class=\"number\">with steering</th></tr></thead>\n<tbody>\n",
@@ -91,7 +91,7 @@ fn name(steered: bool) -> &'static str {
 }
 
 /// Every round trip, in the order of time: a line a slot.
-fn over_time(outcome: &Outcome) -> Figure {
+fn over_time(outcome: &TrialReport) -> Figure {
     let mut curves: Vec<Curve> = Vec::new();
     for row in &outcome.slots {
         let trips = row.slot.round_trips.iter();
@@ -111,7 +111,7 @@ fn over_time(outcome: &Outcome) -> Figure {
 }
 
 /// The medians that are compared.
-fn by_pairs(outcome: &Outcome) -> Figure {
+fn by_pairs(outcome: &TrialReport) -> Figure {
     let curves = [false, true].map(|steered| {
         let counts =
             |row: &&Row| row.slot.purpose == Purpose::Counts && row.slot.steered == steered;
@@ -130,7 +130,7 @@ fn by_pairs(outcome: &Outcome) -> Figure {
     }
 }
 
-fn slots(outcome: &Outcome) -> String {
+fn slots(outcome: &TrialReport) -> String {
     let mut html = String::from(
         "<details class=\"card\"><summary>Every slot</summary>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <th scope=\"col\">pair</th><th scope=\"col\">steering</th><th scope=\"col\" class=\"number\">median</th>\
@@ -159,7 +159,7 @@ fn slots(outcome: &Outcome) -> String {
     html + "</tbody></table></div></details>\n"
 }
 
-fn how(outcome: &Outcome, from: &Provenance) -> String {
+fn how(outcome: &TrialReport, from: &Provenance) -> String {
     let about = &outcome.about;
     let by = match about.pinged_by {
         super::ping::By::Echo => "ICMP echoes",

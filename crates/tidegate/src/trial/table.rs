@@ -1,12 +1,12 @@
 //! A trial's result for a terminal.
 
-use super::outcome::Outcome;
+use super::outcome::TrialReport;
 use super::verdict::Both;
 use super::words::{self, ms, rate};
 use tidegate_terminal::{Cell, Style, Table};
 
 /// The verdict first, then numbers.
-pub fn text(outcome: &Outcome) -> String {
+pub fn text(outcome: &TrialReport) -> String {
     let mut table = Table::new(Style::Plain);
     let right = |text: String| Cell::new(text).right();
     let heads = ["without", "with steering"].map(|head| right(head.into()));
@@ -38,7 +38,7 @@ pub fn text(outcome: &Outcome) -> String {
 }
 
 /// What, without, with, and what is to be said of it.
-pub fn rows(outcome: &Outcome) -> Vec<[String; 4]> {
+pub fn rows(outcome: &TrialReport) -> Vec<[String; 4]> {
     let finding = &outcome.finding;
     let row = |what: &str, both: Option<Both>, of: fn(f64) -> String, note: String| {
         let both = both?;

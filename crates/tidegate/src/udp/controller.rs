@@ -3,14 +3,14 @@
 
 use super::echoes::Echoes;
 use super::turns::{EchoRequest, Turns};
-use super::view::{Seen, Watched};
+use super::view::{HoldSnapshot, Seen};
 use super::{HoldCounts, Terms};
 use crate::snapshot::now_us;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
-use tidegate_agent::{AgentError, Candidate, Direction, Held, Holding, Interface};
+use tidegate_agent::{AgentError, Candidate, Direction, HoldPrograms, Holding, Interface};
 use tidegate_gate::{Flow, FlowCounts, Gate, GateError};
 use tidegate_scenario::Udp;
 
@@ -62,7 +62,7 @@ struct Tracked {
 pub struct Controller {
     // In this order: what waits is let go first, then the programs are detached.
     gate: Gate,
-    held: Held,
+    held: HoldPrograms,
     echoes: Echoes,
     terms: Terms,
     /// Those that it is on, and for which directions.
@@ -79,7 +79,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    pub fn new(gate: Gate, held: Held, echoes: Echoes) -> Self {
+    pub fn new(gate: Gate, held: HoldPrograms, echoes: Echoes) -> Self {
         Self {
             gate,
             held,
@@ -361,7 +361,7 @@ impl Controller {
     }
 
     /// All that there is to be seen.
-    pub fn watch(&mut self) -> Watched {
+    pub fn watch(&mut self) -> HoldSnapshot {
         let now_us = now_us();
         // Of one that is gone what it counted stays true.
         if let Ok(counts) = self.gate.counts() {
@@ -389,7 +389,7 @@ impl Controller {
             }
         };
         let candidates = self.held.records().candidates();
-        Watched {
+        HoldSnapshot {
             flows: candidates.into_iter().map(seen).collect(),
             rules: self.terms.rules.clone(),
             on: self.on.clone(),

@@ -10,7 +10,7 @@ use tidegate_gate::{Flow, Law, Leaving, serve};
 pub fn run() -> Result<()> {
     // The queue and its rules take CAP_NET_ADMIN, which stays.
     tidegate_agent::drop_capabilities()?;
-    serve(|descriptors| Held::open(&descriptors)).context("the gate")
+    serve(|descriptors| HoldLaw::open(&descriptors)).context("the gate")
 }
 
 /// How long it is taken for granted that a record is the flow's, in µs: a flow that the kernel has forgotten gets
@@ -23,7 +23,7 @@ const AGAIN_US: u64 = 1000;
 
 /// The laws: what leaves of a download waits until as much has arrived as its record says, of an upload until as much has
 /// passed.
-struct Held {
+struct HoldLaw {
     records: Records,
     /// By direction: a connection may have been a download and an upload.
     places: HashMap<Flow, [Option<Found>; 2]>,
@@ -40,7 +40,7 @@ struct Found {
     since_us: u64,
 }
 
-impl Held {
+impl HoldLaw {
     fn open(descriptors: &[OwnedFd]) -> Result<Self, AgentError> {
         let [records] = descriptors else {
             return Err(AgentError::System {
@@ -97,7 +97,7 @@ impl Held {
     }
 }
 
-impl Law for Held {
+impl Law for HoldLaw {
     /// By direction, as a flow may have been both.
     type Mark = [u64; 2];
 

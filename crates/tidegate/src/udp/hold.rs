@@ -1,7 +1,7 @@
 //! The hold beside an agent: its programs, the gate's process, and the thread that looks after both.
 
 use super::controller::{Controller, News};
-use super::view::Watched;
+use super::view::HoldSnapshot;
 use super::{Terms, echoes::Echoes};
 use anyhow::{Context, Result};
 use rand::RngExt;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tidegate_agent::{Agent, AgentError, Doorbell, Held, Interface};
+use tidegate_agent::{Agent, AgentError, Doorbell, HoldPrograms, Interface};
 use tidegate_gate::{Gate, Limits};
 
 /// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
@@ -36,7 +36,7 @@ impl Hold {
     pub fn start(agent: &Agent, bell: impl Fn() + Send + 'static) -> Result<Self> {
         let (id, secret) = rand::rng().random();
         let echoes = Echoes::new(id, secret)?;
-        let held = Held::load(agent, id, secret).context("load the hold's programs")?;
+        let held = HoldPrograms::load(agent, id, secret).context("load the hold's programs")?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let doorbell = held.doorbell()?;
@@ -73,7 +73,7 @@ impl Hold {
     }
 
     /// What it knows and does now.
-    pub fn watch(&self) -> Watched {
+    pub fn watch(&self) -> HoldSnapshot {
         self.controller().watch()
     }
 }

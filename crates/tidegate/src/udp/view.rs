@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use tidegate_agent::{
-    Direction, Endpoint, Held, HoldView, Holding, Interface, PathView, WindowlessView,
+    Direction, Endpoint, HoldPrograms, HoldView, Holding, Interface, PathView, WindowlessView,
 };
 use tidegate_gate::{Counts, Flow};
 use tidegate_scenario::Udp;
@@ -44,7 +44,7 @@ pub struct Seen {
 }
 
 /// All that there is to be seen.
-pub struct Watched {
+pub struct HoldSnapshot {
     /// Flows that have records.
     pub flows: Vec<Seen>,
     /// The rules in force.
@@ -57,13 +57,13 @@ pub struct Watched {
     pub counts: HoldCounts,
 }
 
-impl Watched {
+impl HoldSnapshot {
     /// Says of each flow without a window what the hold does about it, if it is on its interface.
     pub fn explain(&self, ways: &mut [WindowlessView], now_us: u64) {
         let of = |seen: &Seen| ((seen.flow, seen.direction), seen.hold);
         let flows: HashMap<_, _> = self.flows.iter().map(of).collect();
         let young = |seen: &&Seen| now_us.saturating_sub(seen.seen_us) < RECORD_US;
-        let full = self.flows.iter().filter(young).count() >= Held::PLACES;
+        let full = self.flows.iter().filter(young).count() >= HoldPrograms::PLACES;
         for way in ways.iter_mut().filter(|way| way.protocol == UDP) {
             let direction = way.direction;
             let is_here =
@@ -78,7 +78,7 @@ impl Watched {
                 };
                 let record = flows.get(&(flow, direction));
                 let held = self.rules.verdict(&interface.name, remote, direction) == Udp::Hold;
-                let asks = way.bytes >= Held::ASKS;
+                let asks = way.bytes >= HoldPrograms::ASKS;
                 self.one(record.copied(), held, full && asks)
             });
         }

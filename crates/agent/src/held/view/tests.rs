@@ -11,10 +11,14 @@ fn held() -> sys::tg_hold {
     // SAFETY: a live record.
     unsafe { sys::tg_hold_init(&mut hold, 0) };
     hold.arrived = 10_000_000;
-    hold.came = 1_000_000;
-    hold.went = 20_000;
-    (hold.rate, hold.rate_us) = (100_000, 50_000);
-    (hold.window, hold.steered.wanted, hold.steered.wide) = (200_000, 100_000, 200_000);
+    hold.ways.came = 1_000_000;
+    hold.ways.went = 20_000;
+    (hold.rate.bytes, hold.rate.us) = (100_000, 50_000);
+    (
+        hold.window,
+        hold.steered.wanted,
+        hold.steered.recent_largest,
+    ) = (200_000, 100_000, 200_000);
     hold.gated = 1;
     hold.steered.mss = MSS;
     hold.steered.echo = sys::tg_echo {
@@ -25,8 +29,8 @@ fn held() -> sys::tg_hold {
         fell_us: 0,
         least_us: 40_000,
     };
-    hold.clocked.state = sys::TG_CLOCKED_WATCHED;
-    hold.clocked.asked = 2;
+    hold.clocking.state = sys::TG_CLOCKING_WATCHED;
+    hold.clocking.asked = 2;
     hold
 }
 
@@ -45,13 +49,16 @@ fn each_reason_to_leave_it_is_told() {
     type Change = fn(&mut sys::tg_hold);
     let cases: [(Change, Holding); 6] = [
         (|h| h.window = 50_000, Holding::Sender),
-        (|h| h.went = h.came, Holding::NotBulk),
+        (|h| h.ways.went = h.ways.came, Holding::NotBulk),
         (|h| h.arrived = 30_000, Holding::NotBulk),
         (
-            |h| h.clocked.state = sys::TG_CLOCKED_LEFT,
+            |h| h.clocking.state = sys::TG_CLOCKING_LEFT,
             Holding::NotClocked,
         ),
-        (|h| h.clocked.state = sys::TG_CLOCKED_NEW, Holding::Watched),
+        (
+            |h| h.clocking.state = sys::TG_CLOCKING_NEW,
+            Holding::Watched,
+        ),
         (
             |h| {
                 h.steered.echo = sys::tg_echo::default();
@@ -75,8 +82,8 @@ fn held_upload() -> sys::tg_hold_up {
     // SAFETY: a live record.
     unsafe { sys::tg_hold_up_init(&mut hold, 0) };
     (hold.left, hold.passed, hold.waiting) = (10_000_000, 9_900_000, 100_000);
-    (hold.went, hold.came) = (1_000_000, 20_000);
-    (hold.rate, hold.rate_us) = (100_000, 50_000);
+    (hold.ways.went, hold.ways.came) = (1_000_000, 20_000);
+    (hold.rate.bytes, hold.rate.us) = (100_000, 50_000);
     hold.steered.wanted = 100_000;
     hold.gated = 1;
     hold.steered.echo = held().steered.echo;
@@ -97,7 +104,7 @@ fn each_reason_to_leave_an_upload_is_told() {
     type Change = fn(&mut sys::tg_hold_up);
     let cases: [(Change, Holding); 4] = [
         (|h| h.waiting = 0, Holding::Sender),
-        (|h| h.came = h.went, Holding::NotBulk),
+        (|h| h.ways.came = h.ways.went, Holding::NotBulk),
         (|h| h.left = 30_000, Holding::NotBulk),
         (
             |h| {

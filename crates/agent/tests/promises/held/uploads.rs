@@ -184,17 +184,17 @@ fn who_answers_no_more_is_let_go() {
 fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     let mut spoilt = *held;
     overwrite(&mut spoilt.up, noise);
-    spoilt.up.steered.share = held.up.steered.share;
-    spoilt.up.steered.sharing = held.up.steered.sharing;
+    spoilt.up.steered.member.share = held.up.steered.member.share;
+    spoilt.up.steered.member.sharing = held.up.steered.member.sharing;
     if eager {
         let up = &mut spoilt.up;
         up.steered = held.up.steered;
-        (up.steered.wanted, up.steered.wide) = (1, 0);
+        (up.steered.wanted, up.steered.recent_largest) = (1, 0);
         up.steered.echo.rtt_us = 1;
-        (up.clocked.state, up.gated, up.waiting) = (1, 1, 1 << 20);
+        (up.clocking.state, up.gated, up.waiting) = (1, 1, 1 << 20);
         (up.left, up.passed) = (1 << 40, 1 << 39);
-        (up.went, up.came) = (1 << 19, 0);
-        (up.rate, up.rate_us, up.signalled_us) = (1 << 30, 1, 0);
+        (up.ways.went, up.ways.came) = (1 << 19, 0);
+        (up.rate.bytes, up.rate.us, up.signalled_us) = (1 << 30, 1, 0);
     }
     spoilt
 }

@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tidegate_mpath::wire::{self, Packet, write_relay};
-use tidegate_overlay::proxy::{Gate, Options, Proxy};
+use tidegate_overlay::proxy::{Filter, Options, Proxy};
 use tidegate_overlay::registry::{Config, Memory, Server, Service};
 use tidegate_overlay::{Instant, Limits, Now, Rate, Registry, Secret};
 
@@ -296,7 +296,7 @@ fn check_ns() -> Result<f64> {
         unix_s: 0,
         instant: Instant::ZERO,
     };
-    let mut gate = Gate::new(secret(), LIMITS, true, now);
+    let mut gate = Filter::new(secret(), LIMITS, true, now);
     gate.set_listed(&[proxy]);
     let datagram = enveloped(proxy, to);
     ns_each(|| {

@@ -219,7 +219,7 @@ impl Programs {
                 Direction::Down => value::<tg_record>(&record)?.flow,
                 Direction::Up => value::<tg_upload_record>(&record)?.upload.flow,
             };
-            joined += usize::from(flow.sharing.joined != 0);
+            joined += usize::from(flow.member.sharing.joined != 0);
         }
         Ok(joined)
     }

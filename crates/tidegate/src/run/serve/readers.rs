@@ -17,12 +17,12 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// All of them.
 #[derive(Debug, Default)]
 pub struct Readers {
-    held: Mutex<Held>,
+    held: Mutex<State>,
     answered: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct State {
     count: u64,
     readers: Vec<Reader>,
     /// Answers that are under way.
@@ -76,12 +76,12 @@ impl Readers {
         Ok(Place { readers, number })
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, State> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl State {
     fn has(&self, number: u64) -> bool {
         self.readers.iter().any(|reader| reader.number == number)
     }
@@ -99,7 +99,7 @@ impl Place {
     /// Its turn to be answered, for which it may have to wait; none if it has lost its place meanwhile.
     pub fn turn(&self) -> Option<Turn<'_>> {
         let held = self.readers.held();
-        let waits = |held: &mut Held| held.answers >= ANSWERS && held.has(self.number);
+        let waits = |held: &mut State| held.answers >= ANSWERS && held.has(self.number);
         let waited = self.readers.answered.wait_while(held, waits);
         let mut held = waited.unwrap_or_else(PoisonError::into_inner);
         if !held.has(self.number) {

@@ -6,7 +6,7 @@ use crate::top::report::Report;
 use crate::top::row::State;
 use crate::top::tests::{START_US, download, path, quic, sealed, snapshot};
 use tidegate_agent::{Direction, HoldView, Holding, Kind, Limit, Reason, WindowlessView};
-use tidegate_laws::Clocked;
+use tidegate_laws::AckClocking;
 
 const SECOND: u64 = 1_000_000;
 
@@ -223,7 +223,7 @@ fn programs_get_what_people_see_and_all_that_is_known() {
 /// A download over UDP that is held.
 fn held() -> HoldView {
     HoldView {
-        sender: Some(Clocked::Watched),
+        sender: Some(AckClocking::Watched),
         queue_us: Some(20_000),
         rtt_us: Some(60_000),
         rtt_min_us: Some(40_000),

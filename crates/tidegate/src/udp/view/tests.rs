@@ -13,8 +13,8 @@ fn wwan0() -> Interface {
 }
 
 /// On that, for downloads, with these records.
-fn watched(flows: Vec<Seen>) -> Watched {
-    Watched {
+fn watched(flows: Vec<Seen>) -> HoldSnapshot {
+    HoldSnapshot {
         flows,
         rules: Rules::all(Udp::Hold),
         on: vec![(wwan0(), Direction::Down)],
@@ -44,7 +44,7 @@ fn record(port: u16) -> Seen {
 /// The port of the snapshots' flow.
 const OWN: u16 = 50_000;
 
-fn state(watched: &Watched, way: &WindowlessView) -> Option<Holding> {
+fn state(watched: &HoldSnapshot, way: &WindowlessView) -> Option<Holding> {
     let mut ways = [way.clone()];
     watched.explain(&mut ways, START_US);
     ways[0].hold.map(|hold| hold.state)
@@ -69,7 +69,9 @@ fn a_flow_has_its_record_s_state_or_the_reason_for_having_none() {
     watched.flows = vec![record(OWN + 1)];
     assert_eq!(state(&watched, &bulk), Some(Holding::NotBulk));
     // As many others as there is place for, of late.
-    watched.flows = (0..Held::PLACES as u16).map(|n| record(n + 1)).collect();
+    watched.flows = (0..HoldPrograms::PLACES as u16)
+        .map(|n| record(n + 1))
+        .collect();
     assert_eq!(state(&watched, &bulk), Some(Holding::TableFull));
     assert_eq!(
         state(&watched, &quic(9_000, START_US)),

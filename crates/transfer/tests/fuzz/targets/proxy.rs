@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use tidegate_mpath::wire::{Packet, Relay, parse, write_relay};
-use tidegate_overlay::proxy::Gate;
+use tidegate_overlay::proxy::Filter;
 use tidegate_overlay::{Instant, Limits, Now, Secret};
 
 const SOURCE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
@@ -16,7 +16,7 @@ const END_S: u32 = 1_800_000_600;
 
 pub fn run(data: &[u8]) {
     let (secret, proxy) = (Secret::new([1; 32]), "198.51.100.1:7481".parse().unwrap());
-    let mut gate = Gate::new(secret.clone(), Limits::default(), false, NOW);
+    let mut gate = Filter::new(secret.clone(), Limits::default(), false, NOW);
     gate.set_listed(&[proxy]);
     pass(&mut gate, data);
     let Ok(Packet::Relay(relay)) = parse(data) else {
@@ -35,7 +35,7 @@ pub fn run(data: &[u8]) {
     assert!(checked.is_err());
 }
 
-fn pass(gate: &mut Gate, datagram: &[u8]) {
+fn pass(gate: &mut Filter, datagram: &[u8]) {
     let Ok(pass) = gate.pass(datagram, SOURCE, NOW) else {
         return;
     };

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* What both roles, downloads and uploads, need: the configuration, and the connection's
+ * socket. */
+#ifndef TG_CONFIG_H
+#define TG_CONFIG_H
+
+#include "clock.h"
+#include "maps.h"
+#include "parse/packet.h"
+
+/* Set by user space, at any time. */
+volatile struct tg_config config = {
+	.params = { .law = TG_LAW_TIDE, .lambda_q8 = 3 * TG_LAMBDA_ONE, .limit = TG_UNLIMITED },
+};
+
+/* The law and its parameters, in place: a copy would be more for the verifier to follow. */
+static __always_inline const struct tg_params *params(void)
+{
+	return (const struct tg_params *)&config.params;
+}
+
+static const volatile struct tg_params no_law = { .law = TG_LAW_NONE };
+
+/* Those in force now: none during the slots that the user lets pass unsteered. */
+static __always_inline const struct tg_params *params_now(__u64 now_us)
+{
+	return now_us < config.unsteered_until_us ? (const struct tg_params *)&no_law : params();
+}
+
+/* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,
+ * or the reason for which it is of no use. */
+#ifdef TG_WITHOUT_BTF
+static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,
+					__u8 *scale)
+{
+	(void)skb, (void)direction, (void)scale;
+	return TG_COUNT_NO_SCALE;
+}
+#else
+static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,
+					__u8 *scale)
+{
+	struct bpf_sock *sk = skb->sk;
+	struct tcp_sock *tcp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+
+	if (!tcp)
+		return TG_COUNT_NO_SCALE;
+	if (bpf_core_field_exists(tcp->is_mptcp) && tcp->is_mptcp)
+		return TG_COUNT_MPTCP;
+	if (!BPF_CORE_READ_BITFIELD(tcp, rx_opt.wscale_ok))
+		*scale = 0;
+	else if (direction == TG_DOWN)
+		*scale = BPF_CORE_READ_BITFIELD(tcp, rx_opt.rcv_wscale);
+	else
+		*scale = BPF_CORE_READ_BITFIELD(tcp, rx_opt.snd_wscale);
+	return -1;
+}
+#endif
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* Counts that are only shown: what an interface carries, TCP data that are left alone, and the distributions of queues
+ * and windows. */
+#ifndef TG_COUNTERS_H
+#define TG_COUNTERS_H
+
+#include "config.h"
+
+/*
+ * Global functions: the verifier looks at each once, on its own, and not again on each of its callers'
+ * many paths.
+ */
+
+static __always_inline __u32 slot_of(__u32 value, __u32 first)
+{
+	__u32 rest = value >> first;
+	__u32 octave = 0;
+
+	if (!rest)
+		return 0;
+	if (rest >> 8) {
+		octave += 8;
+		rest >>= 8;
+	}
+	if (rest >> 4) {
+		octave += 4;
+		rest >>= 4;
+	}
+	if (rest >> 2) {
+		octave += 2;
+		rest >>= 2;
+	}
+	octave += rest >> 1;
+	/* The two bits below the highest. */
+	return 1 + 4 * octave + ((value >> ((first + octave - 2) & 31)) & 3);
+}
+
+static __always_inline void observe(struct tg_histogram *h, __u32 value, __u32 first, __u32 packets)
+{
+	__u32 slot = slot_of(value, first);
+
+	h->sum += (__u64)value * packets;
+	h->slots[slot < TG_SLOTS ? slot : TG_SLOTS - 1] += packets;
+}
+
+/* So many packets were measured that had stood in the queue for so long. */
+__noinline int observe_queue(__u32 direction, __u32 queue_us, __u32 packets)
+{
+	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);
+
+	if (h && queue_us != TG_DELAY_UNKNOWN)
+		observe(&h->queue_us, queue_us, TG_QUEUE_FIRST, packets);
+	return 0;
+}
+
+/* The sender of the data is told so many bytes, by so many packets. */
+__noinline int observe_window(__u32 direction, __u32 bytes, __u32 packets)
+{
+	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);
+
+	if (h)
+		observe(&h->window_bytes, bytes, TG_WINDOW_FIRST, packets);
+	return 0;
+}
+
+/* What a packet of the flow counts as that met this fate: the law does nothing with what it cannot measure. */
+static __always_inline int unless_clockless(const struct tg_flow *f, int reason)
+{
+	int passed = reason == TG_COUNT_MEASURED || reason == TG_COUNT_UNCHANGED;
+
+	return passed && tg_flow_clockless(f, params()) ? TG_COUNT_NO_CLOCK : reason;
+}
+
+/* Whether a packet that met this fate had data that are out of reach. */
+static __always_inline int is_left_alone(int reason)
+{
+	switch (reason) {
+	case TG_COUNT_NO_FLOW:
+	case TG_COUNT_NO_SCALE:
+	case TG_COUNT_DENIED:
+	case TG_COUNT_SEALED:
+	case TG_COUNT_MPTCP:
+	case TG_COUNT_FRAGMENT:
+	case TG_COUNT_IP_OPTIONS:
+	case TG_COUNT_NO_CLOCK:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Data that arrive before anything has left have no reason yet: a packet that leaves later finds it. */
+static __always_inline void note_left(struct tg_left *l, const struct tg_packet *p, __u32 bytes, __u32 reason)
+{
+	l->seen_us = p->now_us;
+	if (reason != TG_COUNT_NO_FLOW)
+		l->reason = reason;
+	if (!bytes)
+		return;
+	__sync_fetch_and_add(&l->packets, 1 + p->passed.packets);
+	__sync_fetch_and_add(&l->bytes, bytes + p->passed.bytes);
+}
+
+/* Remembers that `bytes` of the connection's data were left alone; none: the reason only. */
+__noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 bytes, __u32 reason)
+{
+	struct tg_left_key key = { .direction = direction };
+	struct tg_left *known;
+
+	if (!p)
+		return 0;
+	key.key = p->key;
+	key.protocol = p->protocol;
+	known = bpf_map_lookup_elem(&left, &key);
+	if (known) {
+		note_left(known, p, bytes, reason);
+	} else {
+		struct tg_left fresh = {
+			.packets = bytes ? 1 : 0,
+			.bytes = bytes,
+			.seen_us = p->now_us,
+			.reason = reason,
+		};
+
+		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
+	}
+	return 0;
+}
+
+/* The kind of a packet that may be TCP, by what became of it. */
+static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 reason)
+{
+	if (p->protocol != IPPROTO_TCP)
+		return TG_KIND_OTHER;
+	switch (reason) {
+	case TG_COUNT_MEASURED:
+	case TG_COUNT_REWRITTEN:
+	case TG_COUNT_UNCHANGED:
+	case TG_COUNT_HANDSHAKE:
+	case TG_COUNT_UNACCEPTABLE:
+		return p->options.timestamps ? TG_KIND_TCP : TG_KIND_NO_TIMESTAMPS;
+	default:
+		return TG_KIND_TCP_LEFT;
+	}
+}
+
+/* The place of an interface among the tallies that is not the first. */
+__noinline __u32 search_place(__u32 ifindex)
+{
+	__u32 place = 1;
+
+#pragma clang loop unroll(disable)
+	while (place < TG_INTERFACES && interfaces[place] != ifindex)
+		place++;
+	return place;
+}
+
+/* There are few interfaces, mostly one. */
+static __always_inline __u32 place_of(__u32 ifindex)
+{
+	return interfaces[0] == ifindex ? 0 : search_place(ifindex);
+}
+
+static __always_inline void tally(struct tg_counter *c, __u32 packets, __u32 bytes)
+{
+	c->packets += packets;
+	c->bytes += bytes;
+}
+
+/* A packet's direction, and what became of it as data of that direction and as acknowledgement of the other; TG_COUNTS:
+ * it was not looked at for that. */
+struct tg_fate {
+	__u32 direction;
+	__u32 data;
+	__u32 answer;
+};
+
+_Static_assert(TG_COUNTS < TG_COUNT_SLOTS && TG_KINDS <= TG_KIND_SLOTS, "a slot for each");
+
+/* It is counted, once under each of the two and once by its kind. */
+static __always_inline void count(struct __sk_buff *skb, __u32 l2, struct tg_fate fate, __u32 kind,
+				  __u32 payload, __u32 ecn)
+{
+	__u32 place = place_of(skb->ifindex);
+	struct tg_tally *t = bpf_map_lookup_elem(&tallies, &place);
+	__u32 bytes = skb->len - l2;
+
+	if (!t)
+		return;
+	tally(&t->counts[fate.direction][fate.data & (TG_COUNT_SLOTS - 1)], 1, bytes);
+	tally(&t->counts[!fate.direction][fate.answer & (TG_COUNT_SLOTS - 1)], 1, bytes);
+	tally(&t->traffic[fate.direction][kind & (TG_KIND_SLOTS - 1)][ecn & (TG_ECNS - 1)],
+	      wire_packets_of(skb, payload), bytes);
+}
+
+/* Counts a packet that may be TCP: by its kind as data if it has any, otherwise as an acknowledgement. */
+static __always_inline void count_segment(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
+					  struct tg_fate fate)
+{
+	count(skb, l2, fate, kind_of(p, p->payload ? fate.data : fate.answer), p->payload, p->ecn);
+	if (is_left_alone(fate.data))
+		leave_alone(p, fate.direction, p->payload, fate.data);
+}
+
+#endif
