@@ -24,6 +24,9 @@ use variable::Variable;
 struct Args {
     /// Those whose names contain one of these words; all if there is none
     names: Vec<String>,
+    /// Turn mechanisms off, one after another, instead of sweeping constants; every judge judges each
+    #[arg(long)]
+    ablate: bool,
     /// List them, with their judges, and run nothing
     #[arg(long)]
     list: bool,
@@ -65,12 +68,16 @@ fn run(args: &Args) -> Result<()> {
     let chosen = |name: &str| {
         args.names.is_empty() || args.names.iter().any(|word| name.contains(word.as_str()))
     };
-    let variables: Vec<Variable> = Variable::all()
+    let all = match args.ablate {
+        true => Variable::mechanisms(),
+        false => Variable::all(),
+    };
+    let variables: Vec<Variable> = all
         .into_iter()
         .filter(|variable| chosen(variable.name))
         .collect();
     if variables.is_empty() {
-        bail!("no constant that is swept has such a name; --list says which there are");
+        bail!("no such name; --list says which there are");
     }
     if args.list {
         println!("{}", table::listed(&variables));

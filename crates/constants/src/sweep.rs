@@ -4,6 +4,7 @@ use crate::variable::Variable;
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use tidegate_reproductions::judge::{Better, Judge, Measure};
 use tidegate_sim::{Options, in_order};
 use tidegate_study::{Case, Results};
@@ -14,6 +15,9 @@ const CHANCE_OF_MORE: f64 = 0.01;
 
 /// Likewise of a delay or a time, which differ by more between seeds.
 const CHANCE_OF_LESS: f64 = 0.05;
+
+/// Hosts take up to so long to wake: otherwise a link without randomness gives one history, whatever the seed.
+const WAKE: Duration = Duration::from_micros(100);
 
 /// How to sweep.
 pub struct Sweep<'a> {
@@ -41,7 +45,10 @@ pub struct Swept {
 #[derive(Debug, Serialize)]
 pub struct Value {
     pub value: f64,
+    /// Means over the seeds.
     pub measured: Vec<f64>,
+    /// How far the mean difference from the value in use is certain, at 95 %, seed by seed; infinite with one seed.
+    pub certain: Vec<f64>,
     pub verdict: Verdict,
 }
 
@@ -115,10 +122,11 @@ impl Sweep<'_> {
             .any(|variable| variable.judges.contains(&judge.id))
     }
 
-    fn one(&self, variable: &Variable, judge: &Judge, in_use: &[f64], bar: &Bar) -> Result<Swept> {
+    fn one(&self, variable: &Variable, judge: &Judge, in_use: &Seeds, bar: &Bar) -> Result<Swept> {
         let mut values = vec![Value {
             value: variable.in_use,
-            measured: in_use.to_vec(),
+            measured: in_use.means(),
+            certain: vec![0.0; judge.measures.len()],
             verdict: Verdict::InUse,
         }];
         for value in variable.tried(self.coarse) {
@@ -130,7 +138,8 @@ impl Sweep<'_> {
             values.push(Value {
                 value,
                 verdict: verdict(&judge.measures, in_use, &measured),
-                measured,
+                certain: in_use.certain(&measured),
+                measured: measured.means(),
             });
         }
         Ok(Swept {
@@ -149,22 +158,23 @@ impl Sweep<'_> {
     }
 
     /// Runs a judge's cases as the constants are now.
-    fn measure(&self, judge: &Judge, bar: &Bar) -> Result<Vec<f64>> {
+    fn measure(&self, judge: &Judge, bar: &Bar) -> Result<Seeds> {
         let cases: &[Case] = &judge.cases;
         let jobs = cases.len() * self.seeds as usize;
-        let mut results = Results::default();
+        let mut results: Vec<Results> = (0..self.seeds).map(|_| Results::default()).collect();
         let done = in_order(
             jobs,
             self.threads,
             |job| {
                 let options = Options {
                     progress: &|further| bar.further(further.as_millis() as u64),
+                    wake: WAKE,
                     ..Options::default()
                 };
                 cases[job % cases.len()].run(1 + (job / cases.len()) as u64, &options)
             },
             |job, result| {
-                results.add(&cases[job % cases.len()].name, result);
+                results[job / cases.len()].add(&cases[job % cases.len()].name, result);
                 Ok(())
             },
             || bar.tick(),
@@ -172,25 +182,68 @@ impl Sweep<'_> {
         if done < jobs {
             bail!("{}: stopped", judge.id);
         }
-        let sample = results.all();
-        Ok(judge
-            .measures
-            .iter()
-            .map(|measure| (measure.read)(&sample))
-            .collect())
+        let measured = |results: &Results| {
+            let sample = results.all();
+            let read = judge.measures.iter().map(|measure| (measure.read)(&sample));
+            read.collect()
+        };
+        Ok(Seeds(results.iter().map(measured).collect()))
     }
 }
 
-fn verdict(measures: &[Measure], in_use: &[f64], measured: &[f64]) -> Verdict {
-    let each = measures.iter().zip(in_use.iter().zip(measured));
-    // In multiples of what is taken for chance.
-    let gains: Vec<f64> = each
-        .filter_map(|(measure, (&before, &after))| {
-            let gain = (after - before) / before.abs().max(f64::MIN_POSITIVE);
-            Some(match measure.better? {
-                Better::More => gain / CHANCE_OF_MORE,
-                Better::Less => -gain / CHANCE_OF_LESS,
-            })
+/// What is measured, seed by seed.
+struct Seeds(Vec<Vec<f64>>);
+
+impl Seeds {
+    fn means(&self) -> Vec<f64> {
+        let seeds = self.0.len() as f64;
+        let sum = |n: usize| self.0.iter().map(|seed| seed[n]).sum::<f64>();
+        (0..self.0[0].len()).map(|n| sum(n) / seeds).collect()
+    }
+
+    /// Half of the 95 % interval of each mean difference from another's, as a part of this one's mean.
+    fn certain(&self, other: &Self) -> Vec<f64> {
+        let means = self.means();
+        let of = |n: usize| {
+            let pairs = self.0.iter().zip(&other.0);
+            let differences: Vec<f64> = pairs.map(|(own, other)| other[n] - own[n]).collect();
+            half_interval(&differences) / means[n].abs().max(f64::MIN_POSITIVE)
+        };
+        (0..means.len()).map(of).collect()
+    }
+}
+
+/// Half of the 95 % interval of a mean, by Student's t.
+fn half_interval(values: &[f64]) -> f64 {
+    const T: [f64; 9] = [12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26];
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    match values.len() {
+        0 | 1 => f64::INFINITY,
+        count => T.get(count - 2).copied().unwrap_or(2.0) * (variance / n).sqrt(),
+    }
+}
+
+fn verdict(measures: &[Measure], in_use: &Seeds, measured: &Seeds) -> Verdict {
+    let (before, after) = (in_use.means(), measured.means());
+    let certain = in_use.certain(measured);
+    // In multiples of what is taken for chance: with several seeds what differs between them, too.
+    let gains: Vec<f64> = measures
+        .iter()
+        .enumerate()
+        .filter_map(|(n, measure)| {
+            let gain = (after[n] - before[n]) / before[n].abs().max(f64::MIN_POSITIVE);
+            let (gain, chance) = match measure.better? {
+                Better::More => (gain, CHANCE_OF_MORE),
+                Better::Less => (-gain, CHANCE_OF_LESS),
+            };
+            let uncertain = if certain[n].is_finite() {
+                certain[n]
+            } else {
+                0.0
+            };
+            Some(gain / chance.max(uncertain))
         })
         .collect();
     let better = gains.iter().any(|&gain| gain > 1.0);

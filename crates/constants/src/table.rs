@@ -44,17 +44,19 @@ pub fn table(swept: &[Swept]) -> String {
 /// What a value changes.
 fn row(one: &Swept, value: &Value) -> String {
     let before = &one.values[0].measured;
-    let changes: Vec<f64> = before
-        .iter()
-        .zip(&value.measured)
-        .map(|(before, after)| (after - before) / before.abs().max(f64::MIN_POSITIVE))
+    let change = |n: usize| {
+        let (before, after) = (before[n], value.measured[n]);
+        (after - before) / before.abs().max(f64::MIN_POSITIVE)
+    };
+    let changes: Vec<String> = (0..before.len())
+        .map(|n| with_interval(change(n), value.certain[n]))
         .collect();
     format!(
         "| `{}` | {} → {} | {} | {} |",
         one.constant.trim_start_matches("TG_"),
         one.in_use,
         value.value,
-        joined(&changes, percent),
+        changes.join(" | "),
         value.verdict.words()
     )
 }
@@ -62,6 +64,15 @@ fn row(one: &Swept, value: &Value) -> String {
 fn joined(numbers: &[f64], form: impl Fn(f64) -> String) -> String {
     let each: Vec<String> = numbers.iter().map(|&number| form(number)).collect();
     each.join(" | ")
+}
+
+/// A change, and how far it is certain where there are several seeds.
+fn with_interval(change: f64, certain: f64) -> String {
+    let change = percent(change);
+    match certain.is_finite() && !change.is_empty() {
+        true => format!("{} ± {:.1}", change.trim_end_matches(" %"), certain * 100.0) + " %",
+        false => change,
+    }
 }
 
 /// With its sign; nothing for less than a tenth.

@@ -7,11 +7,11 @@ use tidegate_mpath::{Odds, set_odds};
 const FACTORS: [f64; 4] = [0.5, 0.75, 4.0 / 3.0, 2.0];
 
 /// Judges by header, the first that fits a header or a name.
-const JUDGES: [(&str, &[&str]); 16] = [
+const JUDGES: [(&str, &[&str]); 17] = [
     ("ECHOED", &["uploads"]),
     ("TG_TIDE_FLAT", &["stampless"]),
-    ("ROUND_PART", &["stampless"]),
-    ("TREMBLE", &["changes"]),
+    ("ROUND_DIVISOR", &["stampless"]),
+    ("JITTER_SLACK", &["changes"]),
     ("OTHERS", &["sharing"]),
     ("MARGIN_EIGHTHS", &["links", "sharing"]),
     ("tide/path.h", &["links"]),
@@ -19,15 +19,29 @@ const JUDGES: [(&str, &[&str]); 16] = [
     ("tide/share.h", &["sharing", "links"]),
     ("tide/probe.h", &["changes", "links"]),
     ("tide/recheck.h", &["changes"]),
-    ("tide/yield.h", &["stampless"]),
+    ("tide/fall_open.h", &["stampless"]),
     ("tide/", &["sharing"]),
-    ("least.h", &["uploads"]),
+    ("windowed_min.h", &["uploads"]),
     ("hold/upload.h", &["uploads"]),
     ("hold", &["hold"]),
+    ("magnitudes.h", &["links", "changes", "sharing", "hold"]),
 ];
 
 /// Of mPath's odds.
 const MPATH: [&str; 4] = ["equation-3.7", "fig-3.7", "fig-3.8", "fig-3.10"];
+
+/// Every judge of the laws, for what is turned off: a mechanism is judged by what it is for and by everything else.
+const ALL: [&str; 6] = [
+    "links",
+    "changes",
+    "sharing",
+    "hold",
+    "uploads",
+    "stampless",
+];
+
+/// How the comment of a mechanism's switch begins.
+const ABLATION: &str = "ablation: ";
 
 /// A constant that can have other values.
 pub struct Variable {
@@ -42,10 +56,23 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// All of them: the laws', then mPath's.
+    /// All that rest on a sweep: the laws', then mPath's.
     pub fn all() -> Vec<Self> {
-        let laws = tunable::constants().iter().map(Self::of_laws);
-        laws.chain(of_mpath()).collect()
+        let constants = tunable::constants().iter();
+        let swept = constants.filter(|constant| !constant.says.starts_with(ABLATION));
+        swept.map(Self::of_laws).chain(of_mpath()).collect()
+    }
+
+    /// The switches of mechanisms, which are on.
+    pub fn mechanisms() -> Vec<Self> {
+        let constants = tunable::constants().iter();
+        let switches = constants.filter(|constant| constant.says.starts_with(ABLATION));
+        let switch = |constant: &Constant| Self {
+            judges: &ALL,
+            says: constant.says.trim_start_matches(ABLATION),
+            ..Self::of_laws(constant)
+        };
+        switches.map(switch).collect()
     }
 
     fn of_laws(constant: &Constant) -> Self {
@@ -70,6 +97,9 @@ impl Variable {
 
     /// What is tried: of a shift its neighbours, of anything else multiples, whole and not nought where it is.
     pub fn tried(&self, coarse: bool) -> Vec<f64> {
+        if self.place.ends_with("mechanisms.h") {
+            return vec![0.0];
+        }
         let mut values: Vec<f64> = match self.name.ends_with("SHIFT") {
             true => [-1.0, 1.0].map(|by| self.in_use + by).into(),
             false => {

@@ -1,8 +1,11 @@
 //! Pictures of the documents, for light and for dark screens. `./dev picture` makes the numbers and runs this:
 //!
 //! * `tidegate lab scenarios/lte-download.toml --json --series | cargo run -p tidegate-report --example picture queue FOLDER`
+//! * `tidegate sim scenarios/fade.toml --json --series | cargo run -p tidegate-report --example picture fade FOLDER`; so
+//!   `sharing` of `late-comer.toml`, and `held` of `quic-download.toml`
 //! * `tidegate reproduce rivals downloads --json | cargo run -p tidegate-report --example picture rivals FOLDER`
 
+mod law;
 mod queue;
 mod rivals;
 mod theme;
@@ -14,7 +17,9 @@ use theme::THEMES;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [which, folder] = arguments.as_slice() else {
-        return Err("expected queue or rivals, and the folder to write into".into());
+        return Err(
+            "expected queue, rivals, fade, sharing or held, and the folder to write into".into(),
+        );
     };
     let file = |name: &str| Path::new(folder).join(format!("{which}-{name}.svg"));
     match which.as_str() {
@@ -30,6 +35,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .iter()
                 .try_for_each(|theme| rivals::draw(&file(theme.name), theme, &everybody))
         }
-        other => Err(format!("\"{other}\", expected queue or rivals").into()),
+        name => {
+            let picture = law::read(name, std::io::stdin())?;
+            THEMES
+                .iter()
+                .try_for_each(|theme| picture.draw(&file(theme.name), theme))
+        }
     }
 }
