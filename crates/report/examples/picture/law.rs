@@ -58,7 +58,7 @@ pub fn read(which: &str, from: impl Read) -> Result<Picture, Box<dyn Error>> {
 /// A link that fades: its rate, the forecast that the window stands for, and the queue.
 fn fade(set: &ResultSet) -> Result<Picture, Box<dyn Error>> {
     let tide = run(set, "tide")?;
-    let base_s = curve(tide, "true_rtt_ms", "download", 1e-3)?
+    let base_s = curve(tide, "true_rtt_ms", "", 1e-3)?
         .iter()
         .map(|point| point.1)
         .fold(f64::INFINITY, f64::min);
