@@ -211,7 +211,7 @@ mod tests {
             // That it is missing is chance.
             (&none, vec![some.clone(), none.clone()], vec![]),
         ] {
-            let held = hold("1", &[kernel.clone()], &sims);
+            let held = hold("1", std::slice::from_ref(kernel), &sims);
             let agrees: Vec<_> = held.iter().map(|held| held.agrees).collect();
             assert_eq!(agrees, expected, "{kernel:?} {sims:?}");
         }
