@@ -125,7 +125,10 @@ fn hold_one(
         kernel::run_again(trial, confirm, stop)?;
         held = of_kernel(trial);
     }
-    Ok(Some((held, hold(&trial.name, std::slice::from_ref(own), sims))))
+    Ok(Some((
+        held,
+        hold(&trial.name, std::slice::from_ref(own), sims),
+    )))
 }
 
 /// A bar over so many scenarios.
