@@ -218,7 +218,7 @@ fn half_interval(values: &[f64]) -> f64 {
     const T: [f64; 9] = [12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26];
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
     match values.len() {
         0 | 1 => f64::INFINITY,
         count => T.get(count - 2).copied().unwrap_or(2.0) * (variance / n).sqrt(),
