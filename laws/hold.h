@@ -216,10 +216,10 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
  * `len` bytes arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
  * or 0. Returns whether the packet is to be signalled as congestion. An echo without data beside it is not used: a
  * sender that waits for us sends nothing, and must not lower the forecast. One function for both cases, so that the
- * kernel's verifier checks the law once.
+ * kernel's verifier checks the law once. `a` is for what is measured, as with any flow (`arrival.h`).
  */
 TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
-			     tg_u32 rtt_us, tg_u32 floor_us)
+			     tg_u32 rtt_us, tg_u32 floor_us, struct tg_arrival *a)
 {
 	if (rtt_us) {
 		tg_steered_hears(&h->steered, now_us, rtt_us, floor_us);
@@ -243,9 +243,9 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		return 0;
 	if (rtt_us)
 		h->echoed = h->arrived;
-	tg_steered_measure(&h->steered, now_us, len, rtt_us != 0);
+	tg_steered_measure(&h->steered, now_us, len, rtt_us != 0, a);
 	TG_FORGET();
-	h->steered.wanted = tg_steered_tide(&h->steered, i, h->arrived);
+	h->steered.wanted = tg_steered_tide(&h->steered, i, a, h->arrived);
 	TG_FORGET();
 	tg_steered_learn_largest(&h->steered, now_us);
 	return TG_WITH_SIGNALS && len && tg_hold_outgrown(h, now_us);

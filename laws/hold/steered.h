@@ -19,7 +19,6 @@ struct tg_steered {
 	tg_u32 mss;
 	tg_u32 unused;
 	struct tg_echo echo;
-	struct tg_arrival arrival; /* what it saw last */
 	struct tg_member member;
 };
 
@@ -32,9 +31,8 @@ TG_INLINE void tg_steered_init(struct tg_steered *s, tg_u32 handshake_us)
 }
 
 /* tide, as for a flow with a window (`flow.h`), of which `bytes` have arrived in all. */
-TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, tg_u64 bytes)
+TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, struct tg_arrival *a, tg_u64 bytes)
 {
-	struct tg_arrival *a = &s->arrival;
 	struct tg_tide *t;
 	tg_u32 wanted;
 
@@ -50,10 +48,9 @@ TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, t
 }
 
 /* What an arrival says: data have no delay of their own, an echo has no data. */
-TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 len, int fresh)
+TG_INLINE void tg_steered_measure(const struct tg_steered *s, tg_u64 now_us, tg_u32 len, int fresh, struct tg_arrival *a)
 {
 	struct tg_segment data = { .now_us = now_us, .len = len };
-	struct tg_arrival *a = &s->arrival;
 
 	tg_arrival_begin(a, &data);
 	a->mss = s->mss;

@@ -192,14 +192,13 @@ TG_INLINE void tg_hold_up_watch(struct tg_hold_up *h, tg_u64 now_us)
  * that of an upload with a window (`upload.h`).
  */
 TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, int fresh,
-				  tg_u32 back_us)
+				  tg_u32 back_us, struct tg_arrival *a)
 {
 	struct tg_steered *s = &h->steered;
-	struct tg_arrival *a = &s->arrival;
 	const struct tg_tide *t = tg_group_record(i, &s->member.sharing, &s->member.own);
 	tg_u64 out_us = now_us - s->echo.floor_us;
 
-	tg_steered_measure(s, now_us, (tg_u32)(h->passed - h->counted), fresh);
+	tg_steered_measure(s, now_us, (tg_u32)(h->passed - h->counted), fresh, a);
 	h->counted = h->passed;
 	back_us = tg_min(back_us, a->queue_us);
 	a->queue_us -= back_us;
@@ -223,7 +222,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
  * law once.
  */
 TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
-				 tg_u32 rtt_us, tg_u32 floor_us, tg_u32 back_us)
+				 tg_u32 rtt_us, tg_u32 floor_us, tg_u32 back_us, struct tg_arrival *a)
 {
 	if (rtt_us) {
 		tg_steered_hears(&h->steered, now_us, rtt_us, floor_us);
@@ -242,9 +241,9 @@ TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, t
 		h->steered.wanted = TG_UNLIMITED;
 	if (!h->steered.echo.rtt_us || !tg_hold_up_is_upload(h) || h->passed <= h->counted)
 		return;
-	tg_hold_up_measure(h, i, now_us, rtt_us != 0, back_us);
+	tg_hold_up_measure(h, i, now_us, rtt_us != 0, back_us, a);
 	TG_FORGET();
-	h->steered.wanted = tg_steered_tide(&h->steered, i, h->passed);
+	h->steered.wanted = tg_steered_tide(&h->steered, i, a, h->passed);
 	TG_FORGET();
 	tg_steered_learn_largest(&h->steered, now_us);
 }

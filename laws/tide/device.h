@@ -43,7 +43,7 @@ struct tg_device {
 /* Brings the part to the group's present round trip. */
 TG_INLINE void tg_device_turn(struct tg_device_group *p, const struct tg_group *g)
 {
-	tg_u32 epoch = tg_record_epoch(&g->tide);
+	tg_u32 epoch = tg_record_epoch(&g->record);
 	int follows = p->name == g->name && epoch - p->epoch <= TG_DEVICE_EPOCHS;
 
 	if (p->name == g->name && p->epoch == epoch)
@@ -130,9 +130,9 @@ TG_INLINE void tg_device_weigh(struct tg_device *d, struct tg_interface *i, stru
 	tg_device_turn(&d->groups[place], g);
 	TG_FORGET();
 	if (bytes)
-		tg_device_count(&d->groups[place], &g->tide, s, bytes);
+		tg_device_count(&d->groups[place], &g->record, s, bytes);
 	TG_FORGET();
-	s->effective_weight = tg_device_weight(d, &d->groups[place], &g->tide, s);
+	s->effective_weight = tg_device_weight(d, &d->groups[place], &g->record, s);
 }
 
 #endif

@@ -67,7 +67,7 @@ struct tg_group {
 	tg_u32 drained_at;	 /* buckets that it had stood for when it was drained */
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_delay_sample samples[TG_DELAY_SAMPLES];
-	struct tg_tide tide;
+	struct tg_tide record;
 };
 
 /* What an interface's flows in one direction have in common. */
@@ -120,7 +120,7 @@ TG_INLINE int tg_group_has(struct tg_interface *i, const struct tg_sharing *s)
 TG_INLINE struct tg_tide *tg_group_record(struct tg_interface *i, const struct tg_sharing *s,
 					  struct tg_tide *own)
 {
-	return tg_group_has(i, s) ? &tg_group_at(i, s->place)->tide : own;
+	return tg_group_has(i, s) ? &tg_group_at(i, s->place)->record : own;
 }
 
 /* How much more queueing delay the flow sees than what it was compared with, on average, by its present floor. */
@@ -152,9 +152,9 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	tg_s32 bias_us;
 
 	if (g->shared) {
-		tg_record_merge(&g->tide, own);
+		tg_record_merge(&g->record, own);
 	} else {
-		g->tide = *own;
+		g->record = *own;
 		g->invited = 0;
 	}
 	TG_FORGET();
@@ -166,10 +166,10 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	tg_group_set_offset(s, TG_WITH_OFFSETS && bias_us < 0 ? -bias_us : 0);
 	if (share->h_us > (tg_u32)s->offset_us)
 		share->h_us -= (tg_u32)s->offset_us;
-	tg_record_check_floors(&g->tide, bias_us, a);
+	tg_record_check_floors(&g->record, bias_us, a);
 	TG_FORGET();
 	*l = (struct tg_comparison){ .name = g->name, .score = TG_SHARING_SURE };
-	tg_record_enter(&g->tide, share, 1);
+	tg_record_enter(&g->record, share, 1);
 }
 
 /* The flow's floor is no longer assumed to hide a queue that other members see. */
@@ -184,7 +184,7 @@ TG_INLINE void tg_group_forget_offset(struct tg_share *share, struct tg_sharing 
 TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			      struct tg_tide *own, const struct tg_arrival *a)
 {
-	struct tg_tide *t = &tg_group_at(i, s->place)->tide;
+	struct tg_tide *t = &tg_group_at(i, s->place)->record;
 	tg_s64 rate = tg_record_rate_of(t, share);
 
 	tg_record_shift(t, -rate);
@@ -388,9 +388,9 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_comparison
 /* Whether the group's queue has not run empty for long: of many flows, not even when it was drained. */
 TG_INLINE int tg_group_stands(const struct tg_group *g)
 {
-	tg_u32 stood = tg_record_stood(&g->tide);
+	tg_u32 stood = tg_record_stood(&g->record);
 
-	if (tg_record_flows(&g->tide) < TG_GROUP_MANY)
+	if (tg_record_flows(&g->record) < TG_GROUP_MANY)
 		return stood > TG_GROUP_FULL;
 	return g->drained && stood > g->drained_at + TG_GROUP_FULL;
 }

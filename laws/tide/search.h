@@ -144,10 +144,10 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 				const struct tg_group *g)
 {
 	const struct tg_group *own = &i->group[s->place % TG_GROUPS];
-	tg_u32 members = g->shared ? tg_record_flows(&g->tide) : 0;
+	tg_u32 members = g->shared ? tg_record_flows(&g->record) : 0;
 
 	if (s->joined && own->shared)
-		members = tg_max(members, tg_record_flows(&own->tide));
+		members = tg_max(members, tg_record_flows(&own->record));
 	if (TG_WITH_CROWD_PROOF && g->crowd >= TG_GROUP_CROWD)
 		return TG_GROUP_CROWD_PROOF;
 	return TG_WITH_LIKELY_PROOF && (i->unit || members >= TG_GROUP_MANY) ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
@@ -224,7 +224,7 @@ TG_INLINE void tg_group_drain(struct tg_drain *d, struct tg_tide *t, const struc
  * filled it are too high, and their windows keep the part of the queue that these floors hide. */
 TG_INLINE void tg_group_drain_shared(struct tg_group *g, const struct tg_arrival *a)
 {
-	struct tg_tide *t = &g->tide;
+	struct tg_tide *t = &g->record;
 
 	if (!TG_WITH_SHARED_DRAINS || tg_record_stood(t) < TG_GROUP_STOOD || tg_record_flows(t) < TG_GROUP_MANY) {
 		g->drained = 0;
@@ -262,7 +262,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (TG_WITH_LONE_DRAINS)
 			tg_group_drain(&s->drain, own, a);
 	} else if (TG_WITH_DESERTED_DRAINS && tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
-		tg_group_drain(&s->drain, &tg_group_at(i, s->place)->tide, a);
+		tg_group_drain(&s->drain, &tg_group_at(i, s->place)->record, a);
 	} else {
 		tg_group_drain_shared(tg_group_at(i, s->place), a);
 	}
@@ -301,8 +301,8 @@ TG_INLINE void tg_group_publish(struct tg_interface *i, const struct tg_sharing 
 	if (g->reporter != s->flow) {
 		if (a->now_us >= g->turn_us) {
 			g->reporter = s->flow;
-			g->turn_us = a->now_us + tg_record_lag_us(&g->tide);
-		} else if (!TG_WITH_ALL_PUBLISHING || tg_record_flows(&g->tide) < TG_GROUP_MANY ||
+			g->turn_us = a->now_us + tg_record_lag_us(&g->record);
+		} else if (!TG_WITH_ALL_PUBLISHING || tg_record_flows(&g->record) < TG_GROUP_MANY ||
 		    met_us - g->samples[(met_us >> TG_DELAY_SAMPLE_SHIFT) % TG_DELAY_SAMPLES].us < 1u << TG_DELAY_SAMPLE_SHIFT)
 			return;
 	}

@@ -15,7 +15,10 @@ use crate::workloads::{bulk, download};
 use anyhow::Result;
 use std::path::Path as FilePath;
 use std::sync::Arc;
-use tidegate_scenario::{CellKind, Direction, LinkResult, RunResult, Udp, Workload};
+use tidegate_report::jain;
+use tidegate_scenario::{
+    CellKind, Direction, Fair, Hop, LinkResult, LinkSpec, RateSpec, RunResult, Side, Udp, Workload,
+};
 use tidegate_study::{Case, Sample};
 
 /// Of the recordings every so many, from the first or from the second on.
@@ -42,6 +45,8 @@ pub fn all(set: Set, traces: Option<&FilePath>) -> Result<Vec<Judge>> {
         hold(set)?,
         uploads(set)?,
         stampless(set)?,
+        crowd(set)?,
+        devices(set)?,
     ])
 }
 
@@ -318,6 +323,109 @@ fn stampless(set: Set) -> Result<Judge> {
                 }),
             ),
             Measure::less("mean queueing delay, ms", read(|run| delay_ms(&run.link))),
+        ],
+    })
+}
+
+/// Twelve downloads that begin a second apart, and all at once.
+fn crowd(set: Set) -> Result<Judge> {
+    let paths = over(set, &[20.0], &[CellKind::Lte])?;
+    let flows = |apart_s: f64| {
+        let flow = |n: u32| Workload {
+            start_s: f64::from(n) * apart_s,
+            ..bulk(&format!("download {}", n + 1), Direction::Down, None, 1)
+        };
+        (0..12).map(flow).collect::<Vec<_>>()
+    };
+    let trial = |path: &Path| {
+        [("a second apart", 1.0), ("at once", 0.0)].map(|(about, apart_s)| {
+            Trial::new(about, path, DURATION_S, flows(apart_s)).warmed_up(2.0 * WARMUP_S + 12.0)
+        })
+    };
+    let trials: Arc<[Trial]> = paths.iter().flat_map(trial).collect();
+    let cases = trials.iter().map(|trial| trial.case(TIDE)).collect();
+    let [even, queue] = [(); 2].map(|()| trials.clone());
+    Ok(Judge {
+        id: "crowd",
+        cases,
+        measures: vec![
+            Measure::more("12 flows: Jain's index", move |s| {
+                mean(even.iter().map(|trial| {
+                    s.mean(&trial.by(TIDE), |run| {
+                        let rates: Vec<f64> = run.flows.iter().map(|f| f.goodput_bps).collect();
+                        jain(&rates).unwrap_or(0.0)
+                    })
+                }))
+            }),
+            Measure::less("mean queueing delay, ms", move |s| {
+                geometric_mean(
+                    queue
+                        .iter()
+                        .map(|t| s.mean(&t.by(TIDE), |run| delay_ms(&run.link))),
+                )
+            }),
+        ],
+    })
+}
+
+/// Three devices at different distances, with one download, four and sixteen; shares are by device.
+fn devices(set: Set) -> Result<Judge> {
+    const DEVICES: [(&str, u64, f64); 3] =
+        [("near", 16, 0.0), ("farther", 4, 60.0), ("far", 1, 150.0)];
+    let paths = over(set, &[40.0], &[CellKind::Lte])?;
+    let hop = |&(name, _, delay_ms): &(&str, u64, f64)| Hop {
+        name: name.to_owned(),
+        direction: Direction::Down,
+        side: Side::Server,
+        link: LinkSpec::new(RateSpec::ConstantMbps(1000.0), delay_ms),
+    };
+    let downloads = |&(name, flows, _): &(&str, u64, f64)| Workload {
+        device: Some(name.to_owned()),
+        links: Some(["down", "up", name].map(String::from).into()),
+        ..bulk(&format!("{name} device"), Direction::Down, None, flows)
+    };
+    let trial = |path: &Path| {
+        Trial::new(
+            "by device",
+            path,
+            DURATION_S,
+            DEVICES.iter().map(downloads).collect(),
+        )
+        .hops(DEVICES.iter().map(hop).collect())
+        .warmed_up(3.0 * WARMUP_S)
+    };
+    let trials: Arc<[Trial]> = paths.iter().map(trial).collect();
+    let by_device = |trial: &Trial| {
+        let mut case = trial.case(TIDE);
+        case.scenario.runs[0].fair = Fair::Device;
+        case
+    };
+    let cases = trials.iter().map(by_device).collect();
+    let [even, queue] = [(); 2].map(|()| trials.clone());
+    let shares = |run: &RunResult| {
+        let of = |(name, ..): &(&str, u64, f64)| {
+            let flows = run
+                .flows
+                .iter()
+                .filter(|f| f.name.starts_with(&format!("{name} device")));
+            flows.map(|f| f.goodput_bps).sum::<f64>()
+        };
+        jain(&DEVICES.each_ref().map(of)).unwrap_or(0.0)
+    };
+    Ok(Judge {
+        id: "devices",
+        cases,
+        measures: vec![
+            Measure::more("3 devices: Jain's index", move |s| {
+                mean(even.iter().map(|trial| s.mean(&trial.by(TIDE), shares)))
+            }),
+            Measure::less("mean queueing delay, ms", move |s| {
+                geometric_mean(
+                    queue
+                        .iter()
+                        .map(|t| s.mean(&t.by(TIDE), |run| delay_ms(&run.link))),
+                )
+            }),
         ],
     })
 }

@@ -59,7 +59,7 @@ impl RecordView {
 pub(crate) fn groups(interface: &tg_interface, flows: &[&FlowView], now_us: u64) -> Vec<GroupView> {
     let group = |(place, group): (usize, &crate::skeleton::types::tg_group)| {
         let members = || flows.iter().filter(|f| f.group == Some(group.name));
-        let mut record = RecordView::new(&group.tide);
+        let mut record = RecordView::new(&group.record);
         if members().all(|f| is_stale(f, now_us)) {
             record.queue_us = 0;
         }

@@ -31,10 +31,12 @@ const JUDGES: [(&str, &[&str]); 17] = [
 const MPATH: [&str; 4] = ["equation-3.7", "fig-3.7", "fig-3.8", "fig-3.10"];
 
 /// Every judge of the laws, for what is turned off: a mechanism is judged by what it is for and by everything else.
-const ALL: [&str; 6] = [
+const ALL: [&str; 8] = [
     "links",
     "changes",
     "sharing",
+    "crowd",
+    "devices",
     "hold",
     "uploads",
     "stampless",

@@ -1,6 +1,6 @@
 //! A flow without a window that could be lowered, safely.
 
-use crate::{Path, sys};
+use crate::{Path, measured, sys};
 use std::time::Duration;
 
 /// One flow's record at its receiver: what arrives, what leaves, and how long that is to wait.
@@ -24,9 +24,11 @@ impl Hold {
     /// A packet with `len` bytes arrives. Returns whether it has to be signalled as congestion.
     #[must_use]
     pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32) -> bool {
-        // SAFETY: both pointers are to live, exclusively borrowed records; C keeps no copy of them.
-        let signal =
-            unsafe { sys::tg_hold_learns(&mut self.0, path.raw_mut(), now_us, len, 0, 0) != 0 };
+        let (hold, path) = (&mut self.0, path.raw_mut());
+        // SAFETY: all pointers are to live, exclusively borrowed records; C keeps no copy of them.
+        let signal = measured::with(|arrival| unsafe {
+            sys::tg_hold_learns(hold, path, now_us, len, 0, 0, arrival) != 0
+        });
         if signal {
             // SAFETY: as above.
             unsafe { sys::tg_hold_signalled(&mut self.0, now_us) }
@@ -39,7 +41,9 @@ impl Hold {
     pub fn answered(&mut self, path: &mut Path, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
         let (hold, path, floor_us) = (&mut self.0, path.raw_mut(), floor_us.unwrap_or(0));
         // SAFETY: as above.
-        unsafe { sys::tg_hold_learns(hold, path, now_us, 0, rtt_us.max(1), floor_us) };
+        measured::with(|arrival| unsafe {
+            sys::tg_hold_learns(hold, path, now_us, 0, rtt_us.max(1), floor_us, arrival)
+        });
     }
 
     /// The flow's handshake took so many µs: the first answer to its first packet.

@@ -1,6 +1,6 @@
 //! An upload without a window that could be lowered, safely.
 
-use crate::{Path, sys};
+use crate::{Path, measured, sys};
 
 /// One flow's record at its sender: what leaves and how long that is to wait, and what arrives.
 #[derive(Clone, Debug)]
@@ -69,8 +69,10 @@ impl UploadHold {
     fn learns(&mut self, path: &mut Path, now_us: u64, told: [u32; 4]) {
         let [len, rtt_us, floor_us, back_us] = told;
         let (hold, path) = (&mut self.0, path.raw_mut());
-        // SAFETY: both pointers are to live, exclusively borrowed records; C keeps no copy of them.
-        unsafe { sys::tg_hold_up_learns(hold, path, now_us, len, rtt_us, floor_us, back_us) };
+        // SAFETY: all pointers are to live, exclusively borrowed records; C keeps no copy of them.
+        measured::with(|arrival| unsafe {
+            sys::tg_hold_up_learns(hold, path, now_us, len, rtt_us, floor_us, back_us, arrival);
+        });
     }
 
     /// The flow's handshake took so many µs: the first answer to its first packet.

@@ -516,7 +516,7 @@ fn a_queue_that_has_just_run_empty_takes_no_offset_away() {
     let mut interface = sys::tg_interface::default();
     interface.group[3].name = 9;
     interface.group[3].shared = 1;
-    interface.group[3].tide = sys::tg_tide {
+    interface.group[3].record = sys::tg_tide {
         buckets_since_empty: 3,
         bucket_end_us: 50_025_000,
         open_us: 5_000,
@@ -541,8 +541,8 @@ fn a_queue_that_has_just_run_empty_takes_no_offset_away() {
         };
         // SAFETY: the records are exclusively ours.
         unsafe {
-            sys::tg_tide_advance(&mut interface.group[3].tide, &share, &arrival);
-            let path = &raw const interface.group[3].tide;
+            sys::tg_tide_advance(&mut interface.group[3].record, &share, &arrival);
+            let path = &raw const interface.group[3].record;
             sys::tg_group_doubt_offset(&mut interface, &mut sharing, path, 0);
         }
     }
@@ -556,7 +556,7 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
     let mut interface = sys::tg_interface::default();
     interface.group[3].name = 9;
     interface.group[3].shared = 1;
-    interface.group[3].tide = record(2_000);
+    interface.group[3].record = record(2_000);
     let mut sharing = sys::tg_sharing {
         flow: 2,
         ..Default::default()
@@ -577,7 +577,7 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
     let carried = |t: &sys::tg_tide| t.sum.div_ceil(100) * 100;
     // SAFETY: the records are exclusively ours.
     unsafe { sys::tg_group_enter(&mut interface, &mut share, &mut sharing, &own, 3, &arrival) };
-    let group = &interface.group[3].tide;
+    let group = &interface.group[3].record;
     assert_eq!((rate(group), carried(group)), (2_500, 100_000));
     assert_eq!(
         (sharing.joined, sharing.offset_us, share.h_us),
@@ -589,7 +589,7 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
     );
     // SAFETY: as above.
     unsafe { sys::tg_group_leave(&mut interface, &mut share, &mut sharing, &mut own, &arrival) };
-    let group = &interface.group[3].tide;
+    let group = &interface.group[3].record;
     assert_eq!((rate(group), carried(group)), (2_000, 80_000));
     assert_eq!(rate(&own), 500);
     assert_eq!(own.state, sys::TG_TIDE_RUNNING);

@@ -79,7 +79,7 @@ fn run(args: &Args) -> Result<bool> {
 fn once_more(programs: &[Program], outcomes: &mut [ProgramRun]) -> Result<Vec<String>> {
     let real_time = |o: &&mut ProgramRun| {
         let named = programs.iter().find(|p| p.name == o.name);
-        named.is_some_and(|p| p.kind == Kind::RealTime)
+        named.is_some_and(|p| matches!(p.kind, Kind::RealTime | Kind::Alone))
     };
     let failed = outcomes.iter_mut().filter(|o| !o.passed());
     let failed: Vec<_> = failed.filter(real_time).collect();

@@ -37,6 +37,8 @@ pub fn run(
 ) -> Result<()> {
     // From the end: the longest first, or everybody would wait for it.
     programs.sort_by_key(|p| p.minutes);
+    let (alone, programs): (Vec<_>, Vec<_>) =
+        programs.into_iter().partition(|p| p.kind == Kind::Alone);
     let (waiting, computing): (Vec<_>, Vec<_>) =
         programs.into_iter().partition(|p| p.kind == Kind::RealTime);
     // What computes gives way at once to what waits, whose time is measured.
@@ -62,7 +64,10 @@ pub fn run(
         outcomes
             .into_iter()
             .try_for_each(|o| o.and_then(&mut ended))
-    })
+    })?;
+    alone
+        .into_iter()
+        .try_for_each(|program| ended(self::alone(program)?))
 }
 
 /// Runs one while nothing else runs.

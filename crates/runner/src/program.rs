@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub enum Kind {
     /// It waits in real time, or is held to it.
     RealTime,
+    /// It needs the machine to itself, after all others.
+    Alone,
     /// It computes, part of it inside the kernel, which takes root.
     Kernel,
     /// It computes, and needs no privilege for most of it.
@@ -79,6 +81,8 @@ struct Tests {
     #[serde(default)]
     real_time: HashMap<String, u32>,
     #[serde(default)]
+    alone: HashMap<String, u32>,
+    #[serde(default)]
     kernel: HashMap<String, u32>,
 }
 
@@ -93,6 +97,7 @@ impl Tests {
     fn kind(&self, target: &str) -> (Kind, u32) {
         let kinds = [
             (Kind::RealTime, &self.real_time),
+            (Kind::Alone, &self.alone),
             (Kind::Kernel, &self.kernel),
         ];
         let found = kinds.iter().find_map(|(kind, minutes)| {
@@ -103,7 +108,8 @@ impl Tests {
     }
 
     fn names(&self) -> impl Iterator<Item = &String> {
-        self.real_time.keys().chain(self.kernel.keys())
+        let all = [&self.real_time, &self.alone, &self.kernel];
+        all.into_iter().flat_map(HashMap::keys)
     }
 }
 

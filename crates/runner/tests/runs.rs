@@ -7,6 +7,8 @@ use tempfile::TempDir;
 
 /// Those of the programs that wait.
 const WAITING: [&str; 2] = ["one", "other"];
+/// And that which needs the machine to itself.
+const ALONE: &str = "lonely";
 const OK: &str = "echo 'test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured'";
 
 struct Package {
@@ -22,6 +24,9 @@ impl Package {
         let mut metadata = "[package]\nname = 'p'\n[package.metadata.tests.real-time]\n".to_owned();
         for (name, _) in programs.iter().filter(|(name, _)| WAITING.contains(name)) {
             metadata += &format!("{name} = 0\n");
+        }
+        if programs.iter().any(|(name, _)| *name == ALONE) {
+            metadata += &format!("[package.metadata.tests.alone]\n{ALONE} = 1\n");
         }
         fs::write(&manifest, metadata).unwrap();
         let mut messages = String::new();
@@ -62,6 +67,17 @@ fn what_waits_runs_side_by_side() {
         )
     };
     let package = Package::new(&[("one", &meet("a", "b")), ("other", &meet("b", "a"))]);
+    let output = package.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let last = lines(&output).pop();
+    assert_eq!(last.as_deref(), Some("4 passed, 0 failed, 2 skipped"));
+}
+
+#[test]
+fn what_needs_the_machine_to_itself_runs_after_all_others() {
+    let slow = format!("sleep 0.3; touch done; {OK}");
+    let lonely = format!("[ -e done ] && {OK}");
+    let package = Package::new(&[(ALONE, &lonely), ("one", &slow)]);
     let output = package.run(&[]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let last = lines(&output).pop();

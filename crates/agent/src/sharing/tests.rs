@@ -10,10 +10,10 @@ fn interface() -> tg_interface {
     let mut interface = tg_interface::default();
     let group = &mut interface.group[2];
     (group.name, group.shared) = (NUMBER, 1);
-    group.tide.state = PathState::Running as u32;
-    group.tide.h_us = 40_000;
+    group.record.state = PathState::Running as u32;
+    group.record.h_us = 40_000;
     // 10 MB/s.
-    group.tide.m = 10 << 24;
+    group.record.m = 10 << 24;
     interface.group[5].name = NUMBER + 1;
     interface
 }

@@ -116,7 +116,7 @@ impl Receiver {
     /// Times that the record that steers the flow has probed.
     pub fn probes(&self, path: &Path) -> u32 {
         let own = &self.flow.raw().member.own;
-        self.shared(path).map_or(own, |group| &group.tide).probes
+        self.shared(path).map_or(own, |group| &group.record).probes
     }
 
     fn shared<'a>(&self, path: &'a Path) -> Option<&'a sys::tg_group> {

@@ -5,6 +5,5 @@ mod common;
 mod hold;
 mod marks;
 mod mixes;
-mod random;
 mod reproduce;
 mod steers;

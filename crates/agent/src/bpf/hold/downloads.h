@@ -16,12 +16,14 @@ static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us)
 __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us)
 {
 	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
+	__u32 zero = 0;
+	struct tg_arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
 	int outgrown;
 
-	if (!h || !path)
+	if (!h || !path || !a)
 		return 0;
 	bpf_spin_lock(&path->lock);
-	outgrown = tg_hold_learns(&h->hold, &path->interface, at_us, bytes, rtt_us, h->floor_us);
+	outgrown = tg_hold_learns(&h->hold, &path->interface, at_us, bytes, rtt_us, h->floor_us, a);
 	bpf_spin_unlock(&path->lock);
 	return outgrown;
 }

@@ -60,6 +60,14 @@ struct {
 	__uint(max_entries, 4096);
 } met SEC(".maps");
 
+/* Where an arrival is measured: it is larger than what a program may keep on its stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_arrival);
+} arrivals SEC(".maps");
+
 /* Where to look for a place next. */
 volatile __u32 next_place SEC(".data") = 0;
 

@@ -26,13 +26,15 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 {
 	struct tg_path *uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
 	struct tg_path *downlink = bpf_map_lookup_elem(&paths, &ifindex);
+	__u32 zero = 0;
+	struct tg_arrival *a = bpf_map_lookup_elem(&arrivals, &zero);
 	__u32 back_us;
 
-	if (!h || !uplink || !downlink)
+	if (!h || !uplink || !downlink || !a)
 		return 0;
 	back_us = tg_uplink_us(&downlink->interface, at_us);
 	bpf_spin_lock(&uplink->lock);
-	tg_hold_up_learns(&h->up, &uplink->interface, at_us, bytes, rtt_us, h->floor_us, back_us);
+	tg_hold_up_learns(&h->up, &uplink->interface, at_us, bytes, rtt_us, h->floor_us, back_us, a);
 	bpf_spin_unlock(&uplink->lock);
 	return 0;
 }
