@@ -1,6 +1,7 @@
 //! Target: two sockets, a network that does what it likes, and somebody who forges segments.
 //!
-//! Whatever happens: no panic; what is read is what was written, in order; the right edge of the
+//! Whatever happens: no panic; what is read is what was written, in order, unless the handshake was
+//! forged; the right edge of the
 //! window never retreats; no timer stays due. And if nobody forged or gave up, all arrives in the
 //! end once the network behaves.
 
@@ -79,7 +80,9 @@ impl World {
             14 => {
                 self.honest = false;
                 let packet = forge(&self.sides[which], &self.sides[1 - which], input)?;
-                self.sides[which].receive(now, &packet);
+                let to = &mut self.sides[which];
+                to.misled |= !to.is_open();
+                to.receive(now, &packet);
             }
             _ => {
                 while !self.sides[which].inbox.is_empty() {
