@@ -28,35 +28,35 @@ struct tg_segment {
 
 /* What was measured by it: all that a law may ask. */
 struct tg_arrival {
-	tg_u64 now_us;	   /* when it came; of an upload: when the data left the uplink's queue */
-	tg_u32 tsval;	   /* the peer's timestamp, if `stamped` */
-	tg_u32 len;	   /* payload bytes; of an upload: that have arrived at the peer */
-	tg_u32 end;	   /* sequence number behind the last of them */
-	tg_u32 mss;	   /* payload of the flow's segments on the wire */
-	tg_u32 sample_us;  /* RTT sample, 0 for none */
-	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
-	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
-	tg_u32 queue_us;   /* forward queueing delay, TG_DELAY_UNKNOWN while it is not known */
-	tg_u32 met_us;	   /* when it met the queue that it may share: a download's left it, an upload's entered it */
-	tg_u32 one_way_us; /* one-way delay but for a constant, modulo 2^32 */
-	tg_u32 tick_us;	   /* unit of the peer's clock */
-	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */
-	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
-	tg_u32 beside_us;  /* queueing delay that a flow of another record saw just before; 0: none */
-	tg_u32 fell_us;	   /* by how much this packet lowered the floor of the delay or RTTmin, whichever fell more */
-	tg_u32 revealed_us;   /* by how much it lowered the floor of the delay */
-	tg_u32 nearer_us;  /* by how much it lowered RTTmin */
-	tg_u32 nearest;	   /* index of the delay sample that it is compared with, or TG_DELAY_SAMPLES */
-	tg_u32 found;	   /* place whose queue was found to be the flow's as well, or TG_GROUPS (tide/search.h) */
-	tg_u8 stamped;	   /* whether it has timestamps */
-	tg_u8 uploading;   /* the way back carries uploads that we steer */
-	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */
-	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
-	tg_u8 upload;	   /* it is an upload's */
-	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
-	tg_u8 echoed;	   /* the delay is told by echoes of ours, which come now and then */
-	tg_u8 binds;	   /* with `echoed`: more waits here than the window lets out */
-	tg_u8 bound;	   /* the delay is only an upper bound: the sender need not have filled its window */
+	tg_u64 now_us;	    /* when it came; of an upload: when the data left the uplink's queue */
+	tg_u32 tsval;	    /* the peer's timestamp, if `stamped` */
+	tg_u32 len;	    /* payload bytes; of an upload: that have arrived at the peer */
+	tg_u32 end;	    /* sequence number behind the last of them */
+	tg_u32 mss;	    /* payload of the flow's segments on the wire */
+	tg_u32 sample_us;   /* RTT sample, 0 for none */
+	tg_u32 echo_us;	    /* the same, or one that a sender's silence may have stretched */
+	tg_u32 rtt_min_us;  /* the flow's smallest, 0 before the first */
+	tg_u32 queue_us;    /* forward queueing delay, TG_DELAY_UNKNOWN while it is not known */
+	tg_u32 met_us;	    /* when it met the queue that it may share: a download's left it, an upload's entered it */
+	tg_u32 one_way_us;  /* one-way delay but for a constant, modulo 2^32 */
+	tg_u32 tick_us;	    /* unit of the peer's clock */
+	tg_u32 rd_us;	    /* relative one-way delay without the clocks' drift, modulo 2^32 */
+	tg_u32 lag_us;	    /* the sample less the queueing delay, or what stands for that; 0 for none */
+	tg_u32 beside_us;   /* queueing delay that a flow of another record saw just before; 0: none */
+	tg_u32 fell_us;	    /* by how much this packet lowered the floor of the delay or RTTmin, whichever fell more */
+	tg_u32 revealed_us; /* by how much it lowered the floor of the delay */
+	tg_u32 nearer_us;   /* by how much it lowered RTTmin */
+	tg_u32 nearest;	    /* index of the delay sample that it is compared with, or TG_DELAY_SAMPLES */
+	tg_u32 found;	    /* place whose queue was found to be the flow's as well, or TG_GROUPS (tide/search.h) */
+	tg_u8 stamped;	    /* whether it has timestamps */
+	tg_u8 uploading;    /* the way back carries uploads that we steer */
+	tg_u8 fresh;	    /* the delay is this packet's own, not the last one's */
+	tg_u8 sack;	    /* an upload's acknowledgement says that data are missing */
+	tg_u8 upload;	    /* it is an upload's */
+	tg_u8 rounds;	    /* the delay is told by round trips, which come now and then */
+	tg_u8 echoed;	    /* the delay is told by echoes of ours, which come now and then */
+	tg_u8 binds;	    /* with `echoed`: more waits here than the window lets out */
+	tg_u8 bound;	    /* the delay is only an upper bound: the sender need not have filled its window */
 	tg_u8 unused[7];
 };
 

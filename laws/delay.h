@@ -22,41 +22,41 @@
 
 #include "magnitudes.h"
 
-#define TG_DELAY_SLACK_US TG_CLOCK_NOISE_US /* by which the clocks may be behind a bound */
-#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
-#define TG_DELAY_SET_US (100 * TG_MS_US) /* clocks: more than the steps of a coarse clock, which may be 16 ms */
-#define TG_DELAY_COARSE_US (18 * TG_MS_US) /* clocks: steps of the coarsest that is understood, Windows' 15.6 ms, and slack */
+#define TG_DELAY_SLACK_US TG_CLOCK_NOISE_US    /* by which the clocks may be behind a bound */
+#define TG_DELAY_STEP_US (8 * TG_MS_US)	       /* clocks: more than a floor is ever behind the drift by: 4 s at 2000 ppm */
+#define TG_DELAY_SET_US (100 * TG_MS_US)       /* clocks: more than the steps of a coarse clock, which may be 16 ms */
+#define TG_DELAY_COARSE_US (18 * TG_MS_US)     /* clocks: steps of the coarsest that is understood, Windows' 15.6 ms, and slack */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
-#define TG_CLOCK_WINDOW_SHIFT 25 /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
+#define TG_CLOCK_WINDOW_SHIFT 25	       /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
-#define TG_CLOCK_ECHOES 128u /* arithmetic: the smallest of so many delays has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
+#define TG_CLOCK_ECHOES 128u		       /* arithmetic: the smallest of so many delays has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
 #define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US) /* arithmetic: a quarter of 2^32 us, where a clock of 1 us wraps */
-#define TG_CLOCK_SOUND 2u /* choice: a window as long as so many windows ended with a silence, and tells nothing */
-#define TG_CLOCK_WINDOWS 4u /* choice: what was learned over a minute says little about the hour after */
+#define TG_CLOCK_SOUND 2u		       /* choice: a window as long as so many windows ended with a silence, and tells nothing */
+#define TG_CLOCK_WINDOWS 4u		       /* choice: what was learned over a minute says little about the hour after */
 #define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no quartz drifts more */
 
 struct tg_delay {
 	tg_u64 mark_us;	    /* moment of ours, absolute, that opened the window over which clocks
 			     * are compared */
-	tg_u32 mark_tsval;  /* of the packet that echoed it */
-	tg_u32 floor_us;    /* smallest relative one-way delay, modulo 2^32 */
-	tg_u32 drift_us;    /* by how much the floor was moved up in all, modulo 2^32 */
-	tg_u32 moved_us;    /* when the floor was last moved with the peer's clock */
-	tg_u32 fell_us;	    /* by how much the last packet lowered it */
-	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
-	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
-	tg_u32 back_us;	    /* smallest relative delay of the way back in this window */
-	tg_u32 back_was_us; /* the same of the last window */
-	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
-	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
-	tg_u32 told_us;	    /* the unit that the last window alone has shown */
+	tg_u32 mark_tsval;    /* of the packet that echoed it */
+	tg_u32 floor_us;      /* smallest relative one-way delay, modulo 2^32 */
+	tg_u32 drift_us;      /* by how much the floor was moved up in all, modulo 2^32 */
+	tg_u32 moved_us;      /* when the floor was last moved with the peer's clock */
+	tg_u32 fell_us;	      /* by how much the last packet lowered it */
+	tg_u32 tick_us;	      /* unit of the peer's TSval; 0: no unit makes sense, no delays */
+	tg_u32 window_us;     /* length of that window; 0: no packet has echoed a moment yet */
+	tg_u32 back_us;	      /* smallest relative delay of the way back in this window */
+	tg_u32 back_was_us;   /* the same of the last window */
+	tg_u32 echoes;	      /* packets that this window's smallest was taken over */
+	tg_s32 skew_us;	      /* what the peer's clock gains on ours in one window */
+	tg_u32 told_us;	      /* the unit that the last window alone has shown */
 	tg_u32 back_floor_us; /* smallest relative delay of the way back of all, or more by what clocks may have drifted */
-	tg_u8 upload;	    /* the peer receives the data; we send them */
+	tg_u8 upload;	      /* the peer receives the data; we send them */
 	tg_u8 started;
-	tg_u8 compared;	    /* the last window can be compared with this one */
-	tg_u8 rounds;	    /* the delays are round trips: the peer's clock tells nothing */
-	tg_u8 both;	    /* the way back has a floor, too */
-	tg_u8 doubted;	    /* the clock has shown what no clock shows: round trips tell the level of the delay */
+	tg_u8 compared;	      /* the last window can be compared with this one */
+	tg_u8 rounds;	      /* the delays are round trips: the peer's clock tells nothing */
+	tg_u8 both;	      /* the way back has a floor, too */
+	tg_u8 doubted;	      /* the clock has shown what no clock shows: round trips tell the level of the delay */
 };
 
 /* One-way delay of the data, modulo 2^32 and but for a constant; `us` is our end's moment. */

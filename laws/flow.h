@@ -20,19 +20,19 @@
 #include "window.h"
 
 #define TG_FLOW_OUTAGE_US TG_SHORT_US /* without timestamps, a longer silence is the server's */
-#define TG_FLOW_GAP_DIVISOR 2u	       /* arithmetic: a gap of this part of a sample is no more than the rest of it */
-#define TG_FLOW_USED_DIVISOR 2u	       /* choice: a sender that has used this part of its window was not silent */
-#define TG_FLOW_STEP_TICKS 2u	       /* clocks: so many ticks of the peer's clock are no step either: one of each of two delays */
-#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times the largest skew that is believed (delay.h) */
+#define TG_FLOW_GAP_DIVISOR 2u	      /* arithmetic: a gap of this part of a sample is no more than the rest of it */
+#define TG_FLOW_USED_DIVISOR 2u	      /* choice: a sender that has used this part of its window was not silent */
+#define TG_FLOW_STEP_TICKS 2u	      /* clocks: so many ticks of the peer's clock are no step either: one of each of two delays */
+#define TG_FLOW_DRIFT_SHIFT 9	      /* arithmetic: 2000 ppm, eight times the largest skew that is believed (delay.h) */
 
 struct tg_flow {
 	/* Written by what leaves. */
 	struct tg_window window;
-	tg_u32 sent_bytes;	/* window as the peer sees it */
-	tg_u32 kernel_bytes;	/* window as the kernel had it */
-	tg_u64 opened_us;	/* when our SYN or SYN-ACK left, if that was seen */
-	tg_u64 asked_us;	/* when data of ours left last */
-	tg_u8 opened;		/* whether it was seen */
+	tg_u32 sent_bytes;   /* window as the peer sees it */
+	tg_u32 kernel_bytes; /* window as the kernel had it */
+	tg_u64 opened_us;    /* when our SYN or SYN-ACK left, if that was seen */
+	tg_u64 asked_us;     /* when data of ours left last */
+	tg_u8 opened;	     /* whether it was seen */
 
 	/* Written by what arrives. */
 	struct tg_delay delay;
@@ -42,20 +42,20 @@ struct tg_flow {
 	struct tg_rledbat rledbat;
 	struct tg_order order;
 	struct tg_rsfc rsfc;
-	tg_u64 arrived_us;	/* last data; 0: none yet */
-	tg_u64 anchored_us;	/* until when the clocks' drift is accounted for */
-	tg_u64 sampled_us;	/* when the last RTT sample came, or before that the first data */
-	tg_u64 received;	/* payload bytes in all */
-	tg_u32 unsampled;	/* bytes since the last RTT sample */
+	tg_u64 arrived_us;   /* last data; 0: none yet */
+	tg_u64 anchored_us;  /* until when the clocks' drift is accounted for */
+	tg_u64 sampled_us;   /* when the last RTT sample came, or before that the first data */
+	tg_u64 received;     /* payload bytes in all */
+	tg_u32 unsampled;    /* bytes since the last RTT sample */
 	tg_u32 mss;
-	tg_u32 rtt_us;		/* last sample */
-	tg_u32 rtt_least_us;	/* the smallest */
-	tg_u32 rtt_min_us;	/* the same, or less where the route became shorter */
-	tg_u32 queue_us;	/* last forward queueing delay, if that is possible */
+	tg_u32 rtt_us;	     /* last sample */
+	tg_u32 rtt_least_us; /* the smallest */
+	tg_u32 rtt_min_us;   /* the same, or less where the route became shorter */
+	tg_u32 queue_us;     /* last forward queueing delay, if that is possible */
 	tg_u32 samples;
-	tg_u32 wanted;		/* the law's window, TG_UNLIMITED for the kernel's */
-	tg_u8 answered;		/* what left in the handshake has had its answer */
-	tg_u32 promised;	/* right edge when its last start ended */
+	tg_u32 wanted;	     /* the law's window, TG_UNLIMITED for the kernel's */
+	tg_u8 answered;	     /* what left in the handshake has had its answer */
+	tg_u32 promised;     /* right edge when its last start ended */
 	struct tg_member member;
 
 	/* Both, each its own words. */

@@ -38,32 +38,32 @@
 #include "hold/send_log.h"
 #include "hold/steered.h"
 
-#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: the delay of a flow that has brought less is not asked for */
-#define TG_HOLD_BULK TG_BULK_BYTES /* nothing waits of a flow that has brought less */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS)	    /* choice: the delay of a flow that has brought less is not asked for */
+#define TG_HOLD_BULK TG_BULK_BYTES		    /* nothing waits of a flow that has brought less */
 #define TG_HOLD_OUTGROWN (8 + (8 >> TG_HALF_SHIFT)) /* eighths of the largest recent W: a window that is larger by half is too large */
-#define TG_HOLD_FASTER (8 + (8 >> TG_HALF_SHIFT)) /* eighths of what arrives that may leave at most */
-#define TG_HOLD_QUIET TG_QUARTER /* part of a round trip in which something comes if anything is on its way */
-#define TG_HOLD_UNANSWERED 2u		   /* so many times what W allows between two echoes may leave while no data come; swept */
-#define TG_HOLD_LEAST_DIVISOR 8u		   /* part of W: less excess counts as none; swept */
-#define TG_HOLD_LEAST_SEGMENTS TG_LEAST_SEGMENTS /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
-#define TG_HOLD_SIGNAL_ROUNDS 2u	   /* between two signals: one until the sender knows, one until its answer shows */
+#define TG_HOLD_FASTER (8 + (8 >> TG_HALF_SHIFT))   /* eighths of what arrives that may leave at most */
+#define TG_HOLD_QUIET TG_QUARTER		    /* part of a round trip in which something comes if anything is on its way */
+#define TG_HOLD_UNANSWERED 2u			    /* so many times what W allows between two echoes may leave while no data come; swept */
+#define TG_HOLD_LEAST_DIVISOR 8u		    /* part of W: less excess counts as none; swept */
+#define TG_HOLD_LEAST_SEGMENTS TG_LEAST_SEGMENTS    /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
+#define TG_HOLD_SIGNAL_ROUNDS 2u		    /* between two signals: one until the sender knows, one until its answer shows */
 
 struct tg_hold {
 	/* Written by what leaves. */
 	struct tg_send_log send_log;
-	tg_u32 waited_us;    /* how long the last packet that left had waited */
+	tg_u32 waited_us; /* how long the last packet that left had waited */
 
 	/* Written by what arrives. */
-	tg_u64 arrived;	     /* bytes in all: A */
-	tg_u64 until;	     /* packets that were made when so many bytes had arrived may leave */
-	tg_u64 echoed;	     /* what had arrived by the last echo that had data beside it */
-	tg_u64 arrived_us;   /* when the last bytes came */
-	tg_u64 signalled_us; /* when congestion was signalled last */
-	tg_u32 window;	     /* w, by the last echo */
-	tg_u32 largest;	     /* the largest w in this round trip */
-	tg_u32 larger;	     /* the largest w in the last round trip */
-	tg_u32 signals;	     /* packets signalled */
-	tg_u32 gated;	     /* whether what leaves can be made to wait; only who makes it wait writes this */
+	tg_u64 arrived;		  /* bytes in all: A */
+	tg_u64 until;		  /* packets that were made when so many bytes had arrived may leave */
+	tg_u64 echoed;		  /* what had arrived by the last echo that had data beside it */
+	tg_u64 arrived_us;	  /* when the last bytes came */
+	tg_u64 signalled_us;	  /* when congestion was signalled last */
+	tg_u32 window;		  /* w, by the last echo */
+	tg_u32 largest;		  /* the largest w in this round trip */
+	tg_u32 larger;		  /* the largest w in the last round trip */
+	tg_u32 signals;		  /* packets signalled */
+	tg_u32 gated;		  /* whether what leaves can be made to wait; only who makes it wait writes this */
 	struct tg_hold_rate rate; /* of what came */
 	struct tg_clocking clocking;
 	struct tg_steered steered;

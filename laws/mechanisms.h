@@ -19,34 +19,34 @@
 #define TG_WITH_FALL_OPEN 1	  /* ablation: without timestamps, a window falls open that has become next to nothing */
 
 /* The forecast and its window (tide/forecast.h, tide/share.h). */
-#define TG_WITH_STOOD_FALLS 1	/* ablation: a lower count counts once the queue has stood through two buckets */
-#define TG_WITH_NEAR_MARGIN 1	/* ablation: the margin is for 10 ms at least */
-#define TG_WITH_BASE_MARGIN 1	/* ablation: beside uploads of ours the margin is for the least lag */
-#define TG_WITH_IDLE_START 1	/* ablation: after idleness a window leaves room for slow start */
-#define TG_WITH_LIMITED_REST 1	/* ablation: what limited flows take is not shared among the others */
+#define TG_WITH_STOOD_FALLS 1	 /* ablation: a lower count counts once the queue has stood through two buckets */
+#define TG_WITH_NEAR_MARGIN 1	 /* ablation: the margin is for 10 ms at least */
+#define TG_WITH_BASE_MARGIN 1	 /* ablation: beside uploads of ours the margin is for the least lag */
+#define TG_WITH_IDLE_START 1	 /* ablation: after idleness a window leaves room for slow start */
+#define TG_WITH_LIMITED_REST 1	 /* ablation: what limited flows take is not shared among the others */
 #define TG_WITH_WHOLE_SEGMENTS 1 /* ablation: small windows are whole segments */
 
 /* Shares by device (tide/device.h, tide/share.h, tide.h). */
 #define TG_WITH_FAR_EPOCHS 1	/* ablation: an epoch is the farthest bottlenecked flow's round trip */
-#define TG_WITH_OUTAGE_EPOCHS 1 /* ablation: an outage is no part of an epoch */
+#define TG_WITH_OUTAGE_EPOCHS 1	/* ablation: an outage is no part of an epoch */
 #define TG_WITH_BOTH_EPOCHS 1	/* ablation: weights are the larger of this epoch's and the last one's */
 
 /* Groups (tide/group.h, tide/search.h, tide/sharing.h). */
-#define TG_WITH_CROWD_PROOF 1	/* ablation: what all others find together makes proofs shorter */
-#define TG_WITH_LIKELY_PROOF 1	/* ablation: where many share a queue, half a proof is enough */
-#define TG_WITH_ALL_PUBLISHING 1 /* ablation: many members publish out of turn */
-#define TG_WITH_POOLED_GROUPS 1 /* ablation: what members find about another group counts together */
-#define TG_WITH_INVITATIONS 1	/* ablation: members invite flows alone */
-#define TG_WITH_OFFSETS 1	/* ablation: a flow that sees less delay than its group is taken to have a floor that hides it */
-#define TG_WITH_REALIGNMENT 1	/* ablation: offsets are lowered by what others see */
-#define TG_WITH_DOUBTED_OFFSETS 1 /* ablation: offsets go while the group's queue stands and the flow sees none */
-#define TG_WITH_LONE_DRAINS 1	/* ablation: a flow alone beside others drains its queue now and then */
-#define TG_WITH_SHARED_DRAINS 1 /* ablation: the standing queue of many is drained */
-#define TG_WITH_DESERTED_DRAINS 1 /* ablation: a flow that its group has left drains, too */
-#define TG_WITH_REVEALED_FLOORS 1 /* ablation: a floor that falls corrects comparisons */
-#define TG_WITH_LEAVING_PENALTY 1 /* ablation: each time it leaves, a flow takes longer to come back */
+#define TG_WITH_CROWD_PROOF 1	   /* ablation: what all others find together makes proofs shorter */
+#define TG_WITH_LIKELY_PROOF 1	   /* ablation: where many share a queue, half a proof is enough */
+#define TG_WITH_ALL_PUBLISHING 1   /* ablation: many members publish out of turn */
+#define TG_WITH_POOLED_GROUPS 1	   /* ablation: what members find about another group counts together */
+#define TG_WITH_INVITATIONS 1	   /* ablation: members invite flows alone */
+#define TG_WITH_OFFSETS 1	   /* ablation: a flow that sees less delay than its group is taken to have a floor that hides it */
+#define TG_WITH_REALIGNMENT 1	   /* ablation: offsets are lowered by what others see */
+#define TG_WITH_DOUBTED_OFFSETS 1  /* ablation: offsets go while the group's queue stands and the flow sees none */
+#define TG_WITH_LONE_DRAINS 1	   /* ablation: a flow alone beside others drains its queue now and then */
+#define TG_WITH_SHARED_DRAINS 1	   /* ablation: the standing queue of many is drained */
+#define TG_WITH_DESERTED_DRAINS 1  /* ablation: a flow that its group has left drains, too */
+#define TG_WITH_REVEALED_FLOORS 1  /* ablation: a floor that falls corrects comparisons */
+#define TG_WITH_LEAVING_PENALTY 1  /* ablation: each time it leaves, a flow takes longer to come back */
 #define TG_WITH_LEVEL_COMPARISON 1 /* ablation: members at another level leave */
-#define TG_WITH_NOISE_THRESHOLD 1 /* ablation: movements within the noise do not count */
+#define TG_WITH_NOISE_THRESHOLD 1  /* ablation: movements within the noise do not count */
 
 /* Clocks (delay.h, flow.h). */
 #define TG_WITH_CLOCK_DOUBT 1 /* ablation: an impossible clock is not believed */

@@ -34,41 +34,41 @@
 #include "base.h"
 
 #define TG_RLEDBAT_TRAITS TG_LAW_STAMPS
-#define TG_RLEDBAT_TARGET_US (60 * TG_MS_US) /* LEDBAT++ section 4.1; 40 ms in XNU */
-#define TG_RLEDBAT_MINUTES 8u /* RFC 6817's BASE_HISTORY is 10; a power of two is a mask */
+#define TG_RLEDBAT_TARGET_US (60 * TG_MS_US)	    /* LEDBAT++ section 4.1; 40 ms in XNU */
+#define TG_RLEDBAT_MINUTES 8u			    /* RFC 6817's BASE_HISTORY is 10; a power of two is a mask */
 #define TG_RLEDBAT_MINUTE_US (60ull * TG_SECOND_US)
-#define TG_RLEDBAT_CURRENT 4u	  /* RFC 6817's CURRENT_FILTER */
-#define TG_RLEDBAT_GAIN_MAX 16u	  /* LEDBAT++ section 4.2 */
+#define TG_RLEDBAT_CURRENT 4u			    /* RFC 6817's CURRENT_FILTER */
+#define TG_RLEDBAT_GAIN_MAX 16u			    /* LEDBAT++ section 4.2 */
 #define TG_RLEDBAT_LEAST_SEGMENTS TG_LEAST_SEGMENTS /* no window is smaller */
-#define TG_RLEDBAT_BURST_SEGMENTS 10u /* most that one arrival adds in slow start */
+#define TG_RLEDBAT_BURST_SEGMENTS 10u		    /* most that one arrival adds in slow start */
 #define TG_RLEDBAT_SLOWDOWN_SHARE 9u
-#define TG_RLEDBAT_IDLE_US (1ull * TG_SECOND_US) /* after which the window starts anew */
-#define TG_RLEDBAT_MOST_BYTES (65535u << 14)	 /* the largest window there is */
+#define TG_RLEDBAT_IDLE_US (1ull * TG_SECOND_US)    /* after which the window starts anew */
+#define TG_RLEDBAT_MOST_BYTES (65535u << 14)	    /* the largest window there is */
 
 struct tg_rledbat {
-	tg_u64 arrived_us;	/* last data; 0: none yet */
-	tg_u64 minute_us;	/* when the open minute began; 0: no sample yet */
-	tg_u64 slowdown_at_us;	/* when the next slow-down is due; 0: not known yet */
-	tg_u64 slowdown_us;	/* when the last one began; 0: its duration is known by now */
-	tg_u64 reduced_until_us; /* no reduction before */
+	tg_u64 arrived_us;		       /* last data; 0: none yet */
+	tg_u64 minute_us;		       /* when the open minute began; 0: no sample yet */
+	tg_u64 slowdown_at_us;		       /* when the next slow-down is due; 0: not known yet */
+	tg_u64 slowdown_us;		       /* when the last one began; 0: its duration is known by now */
+	tg_u64 reduced_until_us;	       /* no reduction before */
 	tg_u32 base_us[TG_RLEDBAT_MINUTES];    /* smallest sample of a minute; 0: none */
 	tg_u32 current_us[TG_RLEDBAT_CURRENT]; /* last samples; 0: none */
 	tg_u32 minutes;
 	tg_u32 samples;
 	tg_u32 srtt_us;
-	tg_u32 window;	 /* W in bytes; 0: not begun */
-	tg_u32 ssthresh; /* bytes */
-	tg_u32 increase; /* bytes towards the next increase */
-	tg_u32 decrease; /* bytes towards the next decrease */
+	tg_u32 window;			       /* W in bytes; 0: not begun */
+	tg_u32 ssthresh;		       /* bytes */
+	tg_u32 increase;		       /* bytes towards the next increase */
+	tg_u32 decrease;		       /* bytes towards the next decrease */
 	tg_u32 slowdowns;
-	tg_u32 high_seq;   /* end of the newest data */
-	tg_u32 high_tsval; /* and the newest TSval */
+	tg_u32 high_seq;		       /* end of the newest data */
+	tg_u32 high_tsval;		       /* and the newest TSval */
 };
 
 /* A data segment, as this law needs it. */
 struct tg_rledbat_arrival {
 	tg_u64 now_us;
-	tg_u32 end; /* sequence number behind its last byte */
+	tg_u32 end;	  /* sequence number behind its last byte */
 	tg_u32 len;
 	tg_u32 mss;
 	tg_u32 tsval;

@@ -26,7 +26,7 @@
 #include "magnitudes.h"
 
 #define TG_RTT_SLOTS (2 * TG_SAMPLES_A_ROUND) /* two round trips */
-#define TG_RTT_PER_ROUND TG_SAMPLES_A_ROUND /* TSvals noted in a round trip */
+#define TG_RTT_PER_ROUND TG_SAMPLES_A_ROUND   /* TSvals noted in a round trip */
 #define TG_RTT_EDGES (3 * TG_SAMPLES_A_ROUND / 2) /* edges noted in a round trip, which tell delays as well: three for each of tide's buckets */
 
 struct tg_rtt {

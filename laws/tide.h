@@ -68,10 +68,10 @@
 #include "tide/fall_open.h"
 
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS | TG_LAW_CLOCK)
-#define TG_TIDE_CATCH_UP 32u		    /* buckets closed at most for one packet: the verifier's work */
+#define TG_TIDE_CATCH_UP 32u	  /* buckets closed at most for one packet: the verifier's work */
 #define TG_TIDE_IDLE_US TG_OLD_US /* without data for so long, what is known of the link is old */
-#define TG_TIDE_OUTAGE_DIVISOR 8u		    /* choice: a gap longer than this part of an epoch may be no part of it */
-#define TG_TIDE_OUTAGE_MISSED 4u	    /* choice: namely if so many times what came should have come in it */
+#define TG_TIDE_OUTAGE_DIVISOR 8u /* choice: a gap longer than this part of an epoch may be no part of it */
+#define TG_TIDE_OUTAGE_MISSED 4u  /* choice: namely if so many times what came should have come in it */
 
 /* Closes the buckets that have ended by now; only the first of them can have data. It is closed before the loop,
  * since the verifier looks at each round of a loop. */

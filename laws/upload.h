@@ -20,19 +20,19 @@
 #include "flow.h"
 #include "windowed_min.h"
 
-#define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window can promise, which is not scaled (RFC 7323 section 2.2) */
+#define TG_UPLOAD_FIRST 65535u	       /* bytes that a handshake's window can promise, which is not scaled (RFC 7323 section 2.2) */
 #define TG_UPLOAD_GROWTH TG_SLOW_START /* times what came in a round trip: slow start needs it */
 
 /* State of an upload in addition to that of any flow. */
 struct tg_upload {
 	struct tg_flow flow;
 	struct tg_windowed_min lag_us;
-	tg_u64 out_us;	     /* when the data of the last sample left the queue */
-	tg_u32 out_tsval;    /* the peer's stamp on the acknowledgement of those data */
-	tg_u32 rd_us;	     /* the relative one-way delay of those data */
-	tg_u32 one_way_us;   /* the same with the clocks' drift */
-	tg_u32 grown;	     /* window that slow start has needed */
-	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
+	tg_u64 out_us;	   /* when the data of the last sample left the queue */
+	tg_u32 out_tsval;  /* the peer's stamp on the acknowledgement of those data */
+	tg_u32 rd_us;	   /* the relative one-way delay of those data */
+	tg_u32 one_way_us; /* the same with the clocks' drift */
+	tg_u32 grown;	   /* window that slow start has needed */
+	tg_u32 ahead;	   /* bytes told by duplicate acknowledgements, beyond a hole */
 };
 
 TG_INLINE void tg_upload_init(struct tg_upload *u)

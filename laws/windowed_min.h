@@ -5,7 +5,7 @@
 
 #include "magnitudes.h"
 
-#define TG_WINDOWED_MIN_US TG_FORGET_US /* one span: the minimum is of the last one to two */
+#define TG_WINDOWED_MIN_US TG_FORGET_US	/* one span: the minimum is of the last one to two */
 
 struct tg_windowed_min {
 	tg_u64 since_us; /* when this span began; 0: nothing noted yet */

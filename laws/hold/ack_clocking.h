@@ -28,33 +28,33 @@
 
 #include "../magnitudes.h"
 
-#define TG_CLOCKING_NEW_US (5 * TG_SECOND_US) /* for which a sender is only watched, unless its window doubles; swept */
-#define TG_CLOCKING_FALLS 2u		     /* falls that show that a sender paces itself; one may be a loss; swept */
+#define TG_CLOCKING_NEW_US (5 * TG_SECOND_US)	     /* for which a sender is only watched, unless its window doubles; swept */
+#define TG_CLOCKING_FALLS 2u			     /* falls that show that a sender paces itself; one may be a loss; swept */
 #define TG_CLOCKING_FALL_DIVISOR 6u		     /* part of the window: BBR's drains take a quarter (gain 3/4); swept */
 #define TG_CLOCKING_FALL_LEAST_DIVISOR 2u	     /* a fall exceeds this part of an excess that counts as none, too; swept */
 #define TG_CLOCKING_GREW_DIVISOR 8u		     /* part of the window in that time: one that paces itself grows by less; swept */
-#define TG_CLOCKING_GREW_TIMES 2u	     /* a window so many times as large has grown by itself: slow start doubles it in a round trip (RFC 5681 section 3.1) */
-#define TG_CLOCKING_GROWTH 4u		     /* times what the window should be: then it is looked at again before its time; swept */
-#define TG_CLOCKING_MEET_DIVISOR 16u	     /* while nothing waits, the remembered window follows a fall by this part of it, an echo; swept */
-#define TG_CLOCKING_FOLLOW_DIVISOR 8u	     /* later, the remembered window follows a fall by this part of it, an echo; swept */
+#define TG_CLOCKING_GREW_TIMES 2u		     /* a window so many times as large has grown by itself: slow start doubles it in a round trip (RFC 5681 section 3.1) */
+#define TG_CLOCKING_GROWTH 4u			     /* times what the window should be: then it is looked at again before its time; swept */
+#define TG_CLOCKING_MEET_DIVISOR 16u		     /* while nothing waits, the remembered window follows a fall by this part of it, an echo; swept */
+#define TG_CLOCKING_FOLLOW_DIVISOR 8u		     /* later, the remembered window follows a fall by this part of it, an echo; swept */
 #define TG_CLOCKING_ASK_DIVISOR 2u		     /* a question lets this part of what waits go; swept */
-#define TG_CLOCKING_MISSED_DIVISOR 2u	     /* arithmetic: an answer may lack this part of that: halfway between all of it and nothing */
-#define TG_CLOCKING_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least; swept */
-#define TG_CLOCKING_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile; swept */
-#define TG_CLOCKING_ANSWER_DIVISOR 8u	     /* part of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
-#define TG_CLOCKING_BACKOFF_DIVISOR 2u /* a signal leaves this part of the window at least (RFC 5681 section 3.1) */
-#define TG_CLOCKING_FELL_SIXTEENTHS 9u	     /* an unasked fall below so many of the window is a silence; CUBIC's fall to 0.7 is none (RFC 9438 section 4.6); swept */
-#define TG_CLOCKING_DROP_EIGHTHS 3u	     /* of the window, or of its half after a signal (RFC 5681): less is a pause; swept */
-#define TG_CLOCKING_ANSWER 1		     /* arithmetic: an answer counts one */
-#define TG_CLOCKING_SILENCE 1		     /* a question without an answer counts so much against the sender; swept */
-#define TG_CLOCKING_IGNORED 2		     /* a signal without an answer counts so much against it: every congestion control answers a signal (RFC 5681 section 3.1); swept */
-#define TG_CLOCKING_MOST 4		     /* the highest score; swept */
-#define TG_CLOCKING_ENOUGH -3		     /* the score at which a sender is left alone; swept */
-#define TG_CLOCKING_AGAIN_ROUNDS 2u	     /* round trips before each question: one until a change of what waits shows, and one to look */
-#define TG_CLOCKING_SURE 2u		     /* questions answered, after which ever fewer are asked; swept */
-#define TG_CLOCKING_AGAIN_US TG_OLD_US /* between two questions then, at first */
-#define TG_CLOCKING_AGAIN_MAX_US TG_RAREST_US /* doubled up to this */
-#define TG_CLOCKING_LEFT_US (30 * TG_SECOND_US) /* how long one that does not answer is left alone at first; swept */
+#define TG_CLOCKING_MISSED_DIVISOR 2u		     /* arithmetic: an answer may lack this part of that: halfway between all of it and nothing */
+#define TG_CLOCKING_LEAST_US (120 * TG_MS_US)	     /* for which the answer to a question is watched, at least; swept */
+#define TG_CLOCKING_ROUNDS 4u			     /* round trips in which a signal is answered; the queue may grow meanwhile; swept */
+#define TG_CLOCKING_ANSWER_DIVISOR 8u		     /* part of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
+#define TG_CLOCKING_BACKOFF_DIVISOR 2u		     /* a signal leaves this part of the window at least (RFC 5681 section 3.1) */
+#define TG_CLOCKING_FELL_SIXTEENTHS 9u		     /* an unasked fall below so many of the window is a silence; CUBIC's fall to 0.7 is none (RFC 9438 section 4.6); swept */
+#define TG_CLOCKING_DROP_EIGHTHS 3u		     /* of the window, or of its half after a signal (RFC 5681): less is a pause; swept */
+#define TG_CLOCKING_ANSWER 1			     /* arithmetic: an answer counts one */
+#define TG_CLOCKING_SILENCE 1			     /* a question without an answer counts so much against the sender; swept */
+#define TG_CLOCKING_IGNORED 2			     /* a signal without an answer counts so much against it: every congestion control answers a signal (RFC 5681 section 3.1); swept */
+#define TG_CLOCKING_MOST 4			     /* the highest score; swept */
+#define TG_CLOCKING_ENOUGH -3			     /* the score at which a sender is left alone; swept */
+#define TG_CLOCKING_AGAIN_ROUNDS 2u		     /* round trips before each question: one until a change of what waits shows, and one to look */
+#define TG_CLOCKING_SURE 2u			     /* questions answered, after which ever fewer are asked; swept */
+#define TG_CLOCKING_AGAIN_US TG_OLD_US		     /* between two questions then, at first */
+#define TG_CLOCKING_AGAIN_MAX_US TG_RAREST_US	     /* doubled up to this */
+#define TG_CLOCKING_LEFT_US (30 * TG_SECOND_US)	     /* how long one that does not answer is left alone at first; swept */
 #define TG_CLOCKING_LEFT_MAX_US (480 * TG_SECOND_US) /* choice: how long it is left alone at most */
 
 /* What is known of a sender without a window that we could lower. */
@@ -72,8 +72,8 @@ enum tg_clocking_state {
 };
 
 struct tg_clocking {
-	tg_u64 next_us; /* when to ask; left: until when */
-	tg_u64 from_us; /* when the answer begins to show; new: since when it has not fallen */
+	tg_u64 next_us;	/* when to ask; left: until when */
+	tg_u64 from_us;	/* when the answer begins to show; new: since when it has not fallen */
 	tg_u64 end_us;	/* until when the answer is watched */
 	tg_u64 sum;	/* of what was seen then */
 	tg_u32 seen;

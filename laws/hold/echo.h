@@ -8,7 +8,7 @@
 
 #include "../magnitudes.h"
 
-#define TG_ECHO_LATE 2u /* an echo is late if none has come back for so many of their intervals; swept */
+#define TG_ECHO_LATE 2u	/* an echo is late if none has come back for so many of their intervals; swept */
 
 struct tg_echo {
 	tg_u64 heard_us; /* when the last one came back; 0: none yet */

@@ -11,15 +11,15 @@
 #include "../magnitudes.h"
 
 #define TG_SEND_LOG_SLOTS (2 * TG_SAMPLES_A_ROUND) /* two round trips */
-#define TG_SEND_LOG_PER_ROUND TG_SAMPLES_A_ROUND /* moments noted in a round trip */
+#define TG_SEND_LOG_PER_ROUND TG_SAMPLES_A_ROUND   /* moments noted in a round trip */
 
 struct tg_send_log {
-	tg_u64 slot[TG_SEND_LOG_SLOTS]; /* made, modulo 2^32 << 32 | when it left, us modulo 2^32 */
-	tg_u32 tail;		    /* next free slot; counts */
-	tg_u32 head;		    /* the reader's: the last that it asked for, or one before */
-	tg_u32 noted_us;	    /* when the newest left */
-	tg_u32 spacing_us;	    /* least distance between two */
-	tg_u64 last;		    /* what left last, as in a slot */
+	tg_u64 slot[TG_SEND_LOG_SLOTS];	/* made, modulo 2^32 << 32 | when it left, us modulo 2^32 */
+	tg_u32 tail;			/* next free slot; counts */
+	tg_u32 head;			/* the reader's: the last that it asked for, or one before */
+	tg_u32 noted_us;		/* when the newest left */
+	tg_u32 spacing_us;		/* least distance between two */
+	tg_u64 last;			/* what left last, as in a slot */
 };
 
 /* Forgets every other moment: the round trip grows faster than the reader follows. */

@@ -10,12 +10,12 @@
 
 #define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits; swept */
 #define TG_HOLD_FORGET_SHIFT 4		   /* part of the largest window that is forgotten in a second; swept */
-#define TG_HOLD_RECENT_US (16 * TG_MS_US)	   /* choice: between two looks at it */
+#define TG_HOLD_RECENT_US (16 * TG_MS_US)  /* choice: between two looks at it */
 
 struct tg_steered {
 	tg_u64 recent_decayed_us; /* when that was last decayed */
-	tg_u32 recent_largest;	/* the largest W of late */
-	tg_u32 wanted;	/* W; TG_UNLIMITED: not known */
+	tg_u32 recent_largest;	  /* the largest W of late */
+	tg_u32 wanted;		  /* W; TG_UNLIMITED: not known */
 	tg_u32 mss;
 	tg_u32 unused;
 	struct tg_echo echo;

@@ -27,9 +27,9 @@
 
 #include "../hold.h"
 
-#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest recent W: a window that is larger, and by some segments, is too large; swept */
-#define TG_HOLD_UP_LEAST 4u    /* those segments; swept */
-#define TG_HOLD_UP_ANSWERS 64u /* answers over which it is averaged how many bytes each stands for; swept */
+#define TG_HOLD_UP_OUTGROWN 10u	/* eighths of the largest recent W: a window that is larger, and by some segments, is too large; swept */
+#define TG_HOLD_UP_LEAST 4u	/* those segments; swept */
+#define TG_HOLD_UP_ANSWERS 64u	/* answers over which it is averaged how many bytes each stands for; swept */
 
 struct tg_hold_up {
 	/* Written by what leaves. */
@@ -39,18 +39,18 @@ struct tg_hold_up {
 	tg_u32 signals;	     /* packets signalled */
 
 	/* Written by what arrives. */
-	tg_u64 passed;	 /* P */
-	tg_u64 echoed;	 /* P by the last echo */
-	tg_u64 counted;	 /* P as far as tide knows it */
-	tg_u64 stood;	 /* bytes that recent answers stood for */
-	tg_u32 answers;	 /* the number of those answers */
-	tg_u32 since;	 /* answers since the last echo */
+	tg_u64 passed;		  /* P */
+	tg_u64 echoed;		  /* P by the last echo */
+	tg_u64 counted;		  /* P as far as tide knows it */
+	tg_u64 stood;		  /* bytes that recent answers stood for */
+	tg_u32 answers;		  /* the number of those answers */
+	tg_u32 since;		  /* answers since the last echo */
 	struct tg_hold_rate rate; /* of what passed */
 	struct tg_windowed_min lag_us;
 
 	/* Written by who makes what leaves wait, and by nobody else. */
 	tg_u32 gated;	/* whether it can be */
-	tg_u32 waiting; /* bytes that do */
+	tg_u32 waiting;	/* bytes that do */
 	struct tg_clocking clocking;
 	struct tg_steered steered;
 

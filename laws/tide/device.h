@@ -23,13 +23,13 @@
 
 /* A device's flows in one group, in this epoch and in the one before of which something came. */
 struct tg_device_group {
-	tg_u32 name;   /* the group's; 0: none */
+	tg_u32 name;		    /* the group's; 0: none */
 	tg_u32 epoch;
 	tg_u32 bottlenecked_weight; /* weight of those that want more */
 	tg_u32 bottlenecked_weight_now;
-	tg_u32 active_weight; /* of those that had data */
+	tg_u32 active_weight;	    /* of those that had data */
 	tg_u32 active_weight_now;
-	tg_u32 limited_bytes; /* bytes of those that do not want more */
+	tg_u32 limited_bytes;	    /* bytes of those that do not want more */
 	tg_u32 limited_bytes_now;
 };
 

@@ -10,9 +10,9 @@
 
 #include "forecast.h"
 
-#define TG_TIDE_FALL_OPEN_DIVISOR 16 /* part of the forecast at the last empty queue: less is next to nothing; swept */
+#define TG_TIDE_FALL_OPEN_DIVISOR 16		      /* part of the forecast at the last empty queue: less is next to nothing; swept */
 #define TG_TIDE_FALL_OPEN_AFTER_US (3 * TG_SECOND_US) /* longer than most links fade; swept */
-#define TG_TIDE_FALL_OPEN_US (64 * TG_SECOND_US) /* choice: about a minute */
+#define TG_TIDE_FALL_OPEN_US (64 * TG_SECOND_US)      /* choice: about a minute */
 
 TG_INLINE void tg_tide_fall_open(struct tg_tide *t, const struct tg_arrival *a)
 {

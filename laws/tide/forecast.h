@@ -5,18 +5,18 @@
 
 #include "path.h"
 
-#define TG_TIDE_MEAN_SHIFT 3		    /* part by which m follows, a bucket: two thirds in a lag, as old as a count is; swept */
-#define TG_TIDE_NEAR_SHIFT 6		    /* part by which d1 follows, a bucket: over eight lags; swept */
-#define TG_TIDE_FAR_COUNT 512u		    /* buckets over which d2 is averaged: 64 lags; swept */
-#define TG_TIDE_FAR_PRIOR 16u		    /* buckets that d2's first guess weighs; swept */
-#define TG_TIDE_FIRST_SHIFT 1		    /* part of the rate that is the first guess of its error; swept */
-#define TG_TIDE_GROWTH_SHIFT TG_HALF_SHIFT /* by which a count is raised if the queue ran empty */
-#define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* clocks: ticks of 1 ms tell no shorter way from a queue */
+#define TG_TIDE_MEAN_SHIFT 3		       /* part by which m follows, a bucket: two thirds in a lag, as old as a count is; swept */
+#define TG_TIDE_NEAR_SHIFT 6		       /* part by which d1 follows, a bucket: over eight lags; swept */
+#define TG_TIDE_FAR_COUNT 512u		       /* buckets over which d2 is averaged: 64 lags; swept */
+#define TG_TIDE_FAR_PRIOR 16u		       /* buckets that d2's first guess weighs; swept */
+#define TG_TIDE_FIRST_SHIFT 1		       /* part of the rate that is the first guess of its error; swept */
+#define TG_TIDE_GROWTH_SHIFT TG_HALF_SHIFT     /* by which a count is raised if the queue ran empty */
+#define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US)    /* clocks: ticks of 1 ms tell no shorter way from a queue */
 #define TG_TIDE_LAG_DIVISOR TG_SAMPLES_A_ROUND /* part by which a flow's own lag follows, a sample */
-#define TG_TIDE_STARTED 2u		    /* buckets that end with a queue end the start; one may be chance; swept */
-#define TG_TIDE_FLAT TG_LAG_AND_A_HALF /* buckets without growth that show a full link, where delays are only bounded */
-#define TG_TIDE_FLAT_SHIFT TG_QUARTER_SHIFT /* by which it has to grow, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
-#define TG_TIDE_FULL 2u			    /* buckets with a queue, in a row, before a lower count counts; swept */
+#define TG_TIDE_STARTED 2u		       /* buckets that end with a queue end the start; one may be chance; swept */
+#define TG_TIDE_FLAT TG_LAG_AND_A_HALF	       /* buckets without growth that show a full link, where delays are only bounded */
+#define TG_TIDE_FLAT_SHIFT TG_QUARTER_SHIFT    /* by which it has to grow, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
+#define TG_TIDE_FULL 2u			       /* buckets with a queue, in a row, before a lower count counts; swept */
 
 /* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. If it
  * followed faster, data and acknowledgements that alternate in both queues would make both oscillate. */

@@ -14,26 +14,26 @@
 #include "record.h"
 #include "sharing.h"
 
-#define TG_GROUP_BYTES TG_BULK_BYTES /* a flow that has brought less shows nothing to others */
-#define TG_GROUP_TURN_US TG_FORGET_US /* how long a flow alone may hold a place that others want */
-#define TG_GROUP_TURN_ROUNDS 64u	     /* for how many round trips it may, if that is longer: slow proofs need them; swept */
-#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: how long an idle group keeps its place */
-#define TG_GROUP_IDLE_ALONE_US TG_SHORT_US /* how long an idle flow alone keeps its place */
-#define TG_GROUP_SILENT_US TG_SHORT_US /* a reporter is alone in its group if nobody has followed for so long after its turn */
+#define TG_GROUP_BYTES TG_BULK_BYTES		 /* a flow that has brought less shows nothing to others */
+#define TG_GROUP_TURN_US TG_FORGET_US		 /* how long a flow alone may hold a place that others want */
+#define TG_GROUP_TURN_ROUNDS 64u		 /* for how many round trips it may, if that is longer: slow proofs need them; swept */
+#define TG_GROUP_IDLE_US (60 * TG_SECOND_US)	 /* choice: how long an idle group keeps its place */
+#define TG_GROUP_IDLE_ALONE_US TG_SHORT_US	 /* how long an idle flow alone keeps its place */
+#define TG_GROUP_SILENT_US TG_SHORT_US		 /* a reporter is alone in its group if nobody has followed for so long after its turn */
 #define TG_GROUP_APART_US (4 * TG_CELL_BURST_US) /* comparisons are half a round trip apart, but no less */
-#define TG_GROUP_CROWD (4 * TG_SHARING_PROOF) /* what all others together have to find before less is a proof */
-#define TG_GROUP_CROWD_MAX 64	     /* the most that counts of what they find; swept */
-#define TG_GROUP_CROWD_PROOF 4	     /* the score that is a proof then; swept */
-#define TG_GROUP_CROWD_US TG_SHORT_US /* after so long a half of what others have found is forgotten */
-#define TG_GROUP_CROWD_SHIFT 1 /* arithmetic: that half */
-#define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
-#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue until a group's queue is drained; swept */
-#define TG_GROUP_FULL 128u		     /* buckets without one until a member's offset is doubted, counted from the drain where there was one; swept */
-#define TG_GROUP_SEGMENTS TG_LEAST_SEGMENTS /* of each bottlenecked member: only with more may the queue run empty */
-#define TG_GROUP_LEFT 8u	     /* choice: so many departures make it harder to come back, each twice as hard */
-#define TG_GROUP_OFFSET_DIVISOR TG_QUARTER /* part by which an offset that is too large is lowered, each packet */
-#define TG_GROUP_DRAIN_US TG_SHORT_US /* wait after the first drain */
-#define TG_GROUP_DRAIN_MAX_US TG_RARELY_US /* the longest wait, to which it is doubled */
+#define TG_GROUP_CROWD (4 * TG_SHARING_PROOF)	 /* what all others together have to find before less is a proof */
+#define TG_GROUP_CROWD_MAX 64			 /* the most that counts of what they find; swept */
+#define TG_GROUP_CROWD_PROOF 4			 /* the score that is a proof then; swept */
+#define TG_GROUP_CROWD_US TG_SHORT_US		 /* after so long a half of what others have found is forgotten */
+#define TG_GROUP_CROWD_SHIFT 1			 /* arithmetic: that half */
+#define TG_GROUP_MANY 6u			 /* members that make a common queue likely for one more; swept */
+#define TG_GROUP_STOOD 96u			 /* buckets without an empty queue until a group's queue is drained; swept */
+#define TG_GROUP_FULL 128u			 /* buckets without one until a member's offset is doubted, counted from the drain where there was one; swept */
+#define TG_GROUP_SEGMENTS TG_LEAST_SEGMENTS	 /* of each bottlenecked member: only with more may the queue run empty */
+#define TG_GROUP_LEFT 8u			 /* choice: so many departures make it harder to come back, each twice as hard */
+#define TG_GROUP_OFFSET_DIVISOR TG_QUARTER	 /* part by which an offset that is too large is lowered, each packet */
+#define TG_GROUP_DRAIN_US TG_SHORT_US		 /* wait after the first drain */
+#define TG_GROUP_DRAIN_MAX_US TG_RARELY_US	 /* the longest wait, to which it is doubled */
 
 /* When a record drains its queue again. */
 struct tg_drain {
@@ -50,21 +50,21 @@ struct tg_between {
 
 /* A place: a group's, or that of a flow alone that others compare with. */
 struct tg_group {
-	tg_u64 seen_us;	 /* last data of it */
-	tg_u64 until_us; /* how long a flow alone may hold it, if others want it */
-	tg_u64 turn_us;	 /* when another member may show what it sees */
-	tg_u32 name;	 /* 0: the place is free */
-	tg_u32 reporter; /* number of the flow whose delays are shown */
-	tg_u32 shared;	 /* it is a group, whose record is here */
-	tg_s32 crowd;	 /* what all others together have found about its queue of late */
-	tg_u32 crowd_us; /* since when all of that counts */
-	tg_u32 invited;	 /* name of the group whose queue its flows were found to share; 0: none */
-	tg_u32 invited_place; /* place of that group */
-	tg_s32 invited_bias_us; /* how much more delay its flows see than that group's */
+	tg_u64 seen_us;			      /* last data of it */
+	tg_u64 until_us;		      /* how long a flow alone may hold it, if others want it */
+	tg_u64 turn_us;			      /* when another member may show what it sees */
+	tg_u32 name;			      /* 0: the place is free */
+	tg_u32 reporter;		      /* number of the flow whose delays are shown */
+	tg_u32 shared;			      /* it is a group, whose record is here */
+	tg_s32 crowd;			      /* what all others together have found about its queue of late */
+	tg_u32 crowd_us;		      /* since when all of that counts */
+	tg_u32 invited;			      /* name of the group whose queue its flows were found to share; 0: none */
+	tg_u32 invited_place;		      /* place of that group */
+	tg_s32 invited_bias_us;		      /* how much more delay its flows see than that group's */
 	struct tg_drain drain;
-	tg_u16 deserted;	 /* whether a member has left because its delays did not move with the group's */
-	tg_u16 drained;	 /* whether the queue was drained since it last ran empty */
-	tg_u32 drained_at;	 /* buckets that it had stood for when it was drained */
+	tg_u16 deserted;		      /* whether a member has left because its delays did not move with the group's */
+	tg_u16 drained;			      /* whether the queue was drained since it last ran empty */
+	tg_u32 drained_at;		      /* buckets that it had stood for when it was drained */
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_delay_sample samples[TG_DELAY_SAMPLES];
 	struct tg_tide record;
@@ -73,35 +73,35 @@ struct tg_group {
 /* What an interface's flows in one direction have in common. */
 struct tg_interface {
 	struct tg_group group[TG_GROUPS];
-	tg_u64 full_us; /* when data last came through a queue that is known */
-	tg_u32 flows;	/* that ever sent data */
-	tg_u32 names;	/* given to groups */
-	tg_u32 unit;	/* of a weight, where shares are by device (device.h); 0: they are by flow */
-	tg_u32 last;	/* number of the flow that the last packet was of */
-	tg_u32 published;	/* place in which something was shown last */
-	tg_u32 places;	/* the highest that was ever taken */
-	tg_u32 party;	/* whose the last packet was: a group's, or a flow's alone */
-	tg_u32 party_us; /* when that packet came */
+	tg_u64 full_us;	       /* when data last came through a queue that is known */
+	tg_u32 flows;	       /* that ever sent data */
+	tg_u32 names;	       /* given to groups */
+	tg_u32 unit;	       /* of a weight, where shares are by device (device.h); 0: they are by flow */
+	tg_u32 last;	       /* number of the flow that the last packet was of */
+	tg_u32 published;      /* place in which something was shown last */
+	tg_u32 places;	       /* the highest that was ever taken */
+	tg_u32 party;	       /* whose the last packet was: a group's, or a flow's alone */
+	tg_u32 party_us;       /* when that packet came */
 	tg_u32 party_queue_us; /* what that packet had waited */
-	tg_u32 party_rounds; /* whether round trips told that, which hold the other direction's queue as well */
-	tg_u32 other_us; /* when the last packet of any other party came */
+	tg_u32 party_rounds;   /* whether round trips told that, which hold the other direction's queue as well */
+	tg_u32 other_us;       /* when the last packet of any other party came */
 	tg_u32 other_queue_us;
 };
 
 /* Where a flow stands. */
 struct tg_sharing {
-	tg_u64 next_us;	  /* when to compare again */
+	tg_u64 next_us;	    /* when to compare again */
 	struct tg_drain drain;
-	tg_u32 flow;	  /* number, from 1 */
+	tg_u32 flow;	    /* number, from 1 */
 	tg_u32 place;
-	tg_u32 name;	  /* of the group that it is in, or holds a place for; 0: none */
-	tg_u32 joined;	  /* whether it is in it */
-	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
-	tg_u32 left;	  /* how often it has left a group */
-	tg_u32 turn;	  /* place to compare with in turn */
-	tg_s32 seen_us;	  /* by how much more of a queue it sees than when it began */
-	tg_u32 revealed_us;  /* what the floor of its delay has fallen by, and RTTmin has not */
-	tg_u32 nearer_us; /* what RTTmin has fallen by, and that floor has not */
+	tg_u32 name;	    /* of the group that it is in, or holds a place for; 0: none */
+	tg_u32 joined;	    /* whether it is in it */
+	tg_s32 offset_us;   /* by how much more queueing delay its group sees than its own floor shows */
+	tg_u32 left;	    /* how often it has left a group */
+	tg_u32 turn;	    /* place to compare with in turn */
+	tg_s32 seen_us;	    /* by how much more of a queue it sees than when it began */
+	tg_u32 revealed_us; /* what the floor of its delay has fallen by, and RTTmin has not */
+	tg_u32 nearer_us;   /* what RTTmin has fallen by, and that floor has not */
 	struct tg_comparison comparisons[TG_GROUPS];
 };
 

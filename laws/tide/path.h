@@ -12,13 +12,13 @@
  * then `./dev constants` shows what half of it to twice as much does (docs/internals/constants.md). The law's build for that
  * sweep knows by this word what it may vary (crates/laws/tunable.rs). A "choice" bounds what rarely happens.
  */
-#define TG_TIDE_BUCKETS 8u		   /* a lag, flat from 4 to 16 in the packet model; swept */
-#define TG_TIDE_Q 24			   /* arithmetic: rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
-#define TG_TIDE_EMPTY_US TG_CLOCK_NOISE_US /* a shorter delay is an empty queue */
-#define TG_TIDE_EMPTY_DIVISOR TG_EMPTY_DIVISOR /* a delay below this part of the lag is an empty queue, too */
-#define TG_TIDE_SEGMENT_DIVISOR 2u		   /* choice: a segment is taken to need this part of a lag at most */
+#define TG_TIDE_BUCKETS 8u			  /* a lag, flat from 4 to 16 in the packet model; swept */
+#define TG_TIDE_Q 24				  /* arithmetic: rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
+#define TG_TIDE_EMPTY_US TG_CLOCK_NOISE_US	  /* a shorter delay is an empty queue */
+#define TG_TIDE_EMPTY_DIVISOR TG_EMPTY_DIVISOR	  /* a delay below this part of the lag is an empty queue, too */
+#define TG_TIDE_SEGMENT_DIVISOR 2u		  /* choice: a segment is taken to need this part of a lag at most */
 #define TG_TIDE_JITTER_SLACK_US TG_CLOCK_NOISE_US /* more for a level while the lag is longer: a trial on Starlink's changing paths */
-#define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many waiting bytes a lost one is worth; swept */
+#define TG_TIDE_MARGIN_EIGHTHS 11u		  /* of both errors: how many waiting bytes a lost one is worth; swept */
 
 /* What tide is doing on a path. */
 enum tg_tide_state {
@@ -34,90 +34,90 @@ enum tg_tide_state {
 
 /* The path: the queue that its flows share. Times are absolute, in us. */
 struct tg_tide {
-	tg_u64 arrived_us;	/* last arrival; 0: none yet */
+	tg_u64 arrived_us;		  /* last arrival; 0: none yet */
 	tg_u64 bucket_end_us;
 	tg_u64 epoch_end_us;
-	tg_u64 lag_moved_at_us;	/* when H was last moved */
-	tg_u64 last_empty_us;	/* when the queue was last seen empty */
-	tg_u64 probed_us;	/* when the last probe ended */
-	tg_u64 watch_us;	/* when what the probe let in begins to arrive */
+	tg_u64 lag_moved_at_us;		  /* when H was last moved */
+	tg_u64 last_empty_us;		  /* when the queue was last seen empty */
+	tg_u64 probed_us;		  /* when the last probe ended */
+	tg_u64 watch_us;		  /* when what the probe let in begins to arrive */
 	tg_u64 watch_end_us;
-	tg_u64 recheck_us;	/* when the raised floors are held against RTTmin; 0: none is */
+	tg_u64 recheck_us;		  /* when the raised floors are held against RTTmin; 0: none is */
 	tg_u64 recheck_end_us;
-	tg_u64 recheck_paid_us; /* until when the rechecks after falls are paid for */
-	tg_u64 ample_us;	/* when the forecast was last a fair part of what it was as the queue ran empty */
-	tg_u64 open_until_us;	/* until when the window is left open */
-	tg_u64 current;		/* bytes in the open bucket */
-	tg_u64 sum;		/* bytes in the closed ones */
-	tg_u64 sum_us;		/* their width */
+	tg_u64 recheck_paid_us;		  /* until when the rechecks after falls are paid for */
+	tg_u64 ample_us;		  /* when the forecast was last a fair part of what it was as the queue ran empty */
+	tg_u64 open_until_us;		  /* until when the window is left open */
+	tg_u64 current;			  /* bytes in the open bucket */
+	tg_u64 sum;			  /* bytes in the closed ones */
+	tg_u64 sum_us;			  /* their width */
 	tg_u64 bytes[TG_TIDE_BUCKETS];
 	tg_s64 forecast[TG_TIDE_BUCKETS]; /* rates, as all that follow */
 	tg_s64 m;
 	tg_s64 d1;
 	tg_s64 d2;
-	tg_s64 last_empty_m;	/* m when the queue was last seen empty */
-	tg_s64 peak;		/* while it starts: the rate when that last grew enough */
-	tg_s64 before;		/* the rate before the probe */
-	tg_s64 aim;		/* the rate that the probe makes room for */
+	tg_s64 last_empty_m;		  /* m when the queue was last seen empty */
+	tg_s64 peak;			  /* while it starts: the rate when that last grew enough */
+	tg_s64 before;			  /* the rate before the probe */
+	tg_s64 aim;			  /* the rate that the probe makes room for */
 	tg_u32 width_us[TG_TIDE_BUCKETS];
-	tg_u32 open_us;		/* width of the open bucket */
-	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
-	tg_u32 h_us;		/* H; 0: not known yet */
-	tg_u32 bucket_min_us;	/* smallest forward queueing delay in the open bucket */
-	tg_u32 queue_us;	/* forward queueing delay of the last packet */
-	tg_u32 standing_buckets; /* with data, in a row, that ended with a standing queue */
-	tg_u32 buckets_since_empty;	/* buckets in a row in which the queue did not run empty, up to now */
-	tg_u32 ran_empty;	/* whether it ran empty in the open one, which then is none of them */
-	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
-	tg_u32 steady;		/* for how many buckets with data */
-	tg_u32 next;		/* slot of the open bucket */
-	tg_u32 state;		/* enum tg_tide_state */
-	tg_u32 epoch;		/* counts round trips, for the bottlenecked */
-	tg_u32 epoch_us;	/* how long this one is */
-	tg_u32 bottlenecked_weight;		/* weight of the flows that were bottlenecked in the last epoch */
-	tg_u32 bottlenecked_weight_now;	/* weight of those that are in this epoch, so far */
-	tg_u32 bottlenecked_flows;		/* the same flows by their own weights, whatever their devices have */
+	tg_u32 open_us;			  /* width of the open bucket */
+	tg_u32 errors;			  /* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
+	tg_u32 h_us;			  /* H; 0: not known yet */
+	tg_u32 bucket_min_us;		  /* smallest forward queueing delay in the open bucket */
+	tg_u32 queue_us;		  /* forward queueing delay of the last packet */
+	tg_u32 standing_buckets;	  /* with data, in a row, that ended with a standing queue */
+	tg_u32 buckets_since_empty;	  /* buckets in a row in which the queue did not run empty, up to now */
+	tg_u32 ran_empty;		  /* whether it ran empty in the open one, which then is none of them */
+	tg_u32 level_us;		  /* at which the buckets' smallest delays stand */
+	tg_u32 steady;			  /* for how many buckets with data */
+	tg_u32 next;			  /* slot of the open bucket */
+	tg_u32 state;			  /* enum tg_tide_state */
+	tg_u32 epoch;			  /* counts round trips, for the bottlenecked */
+	tg_u32 epoch_us;		  /* how long this one is */
+	tg_u32 bottlenecked_weight;	  /* weight of the flows that were bottlenecked in the last epoch */
+	tg_u32 bottlenecked_weight_now;	  /* weight of those that are in this epoch, so far */
+	tg_u32 bottlenecked_flows;	  /* the same flows by their own weights, whatever their devices have */
 	tg_u32 bottlenecked_flows_now;
-	tg_u32 longest_us;	/* the longest lag among the bottlenecked ones of this epoch, where shares are by device */
-	tg_s64 limited_rate;	/* rate of the flows that were not bottlenecked */
-	tg_u32 limited_bytes;		/* bytes of those flows in the last epoch */
-	tg_u32 limited_us;	/* duration of that epoch */
+	tg_u32 longest_us;		  /* the longest lag among the bottlenecked ones of this epoch, where shares are by device */
+	tg_s64 limited_rate;		  /* rate of the flows that were not bottlenecked */
+	tg_u32 limited_bytes;		  /* bytes of those flows in the last epoch */
+	tg_u32 limited_us;		  /* duration of that epoch */
 	tg_u32 limited_bytes_now;
-	tg_u32 active_weight;		/* weight of those that had data in the last epoch */
+	tg_u32 active_weight;		  /* weight of those that had data in the last epoch */
 	tg_u32 active_weight_now;
-	tg_u32 probes;		/* probes begun */
+	tg_u32 probes;			  /* probes begun */
 	tg_u32 probe_window;
-	tg_u32 before_us;	/* level before the probe */
-	tg_u32 watched_us;	/* smallest delay of what the probe let in */
-	tg_u32 watches;		/* lags that a probe was watched for */
-	tg_u32 longer;		/* whether the last packet's flow has a longer lag than when it saw an empty queue */
-	tg_u32 risen_us;	/* by how much floors have risen in all */
-	tg_u32 probe_backoff_us;	/* how long after a probe a floor is trusted */
-	tg_u32 recheck_wait_us; /* how long a raised floor is trusted */
-	tg_u32 recheck_h_us;	/* the lag that is tried when it is not */
-	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
+	tg_u32 before_us;		  /* level before the probe */
+	tg_u32 watched_us;		  /* smallest delay of what the probe let in */
+	tg_u32 watches;			  /* lags that a probe was watched for */
+	tg_u32 longer;			  /* whether the last packet's flow has a longer lag than when it saw an empty queue */
+	tg_u32 risen_us;		  /* by how much floors have risen in all */
+	tg_u32 probe_backoff_us;	  /* how long after a probe a floor is trusted */
+	tg_u32 recheck_wait_us;		  /* how long a raised floor is trusted */
+	tg_u32 recheck_h_us;		  /* the lag that is tried when it is not */
+	tg_u32 span;			  /* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
-	tg_u32 segment_us;	/* how long the forecast takes over a segment */
-	tg_u32 uploading;	/* the way back carries uploads that we steer */
-	tg_u32 probe_echoed;	/* the probe was begun by the rules for delays that echoes tell */
-	struct tg_windowed_min base_us; /* of H */
+	tg_u32 segment_us;		  /* how long the forecast takes over a segment */
+	tg_u32 uploading;		  /* the way back carries uploads that we steer */
+	tg_u32 probe_echoed;		  /* the probe was begun by the rules for delays that echoes tell */
+	struct tg_windowed_min base_us;	  /* of H */
 };
 
 /* A flow's part in its path. */
 struct tg_share {
-	tg_u32 risen_us;      /* the path's when its floor last followed it */
+	tg_u32 risen_us;	    /* the path's when its floor last followed it */
 	tg_u32 epoch;
 	tg_u32 bottlenecked_epoch;  /* last epoch in which it was bottlenecked, plus 1; 0: never */
-	tg_u32 bytes;	      /* its bytes in this epoch */
-	tg_u32 was;	      /* bytes in the last epoch */
-	tg_u32 fallen_us;     /* by how much its floor or RTTmin fell in this span */
+	tg_u32 bytes;		    /* its bytes in this epoch */
+	tg_u32 was;		    /* bytes in the last epoch */
+	tg_u32 fallen_us;	    /* by how much its floor or RTTmin fell in this span */
 	tg_u32 span;
-	tg_u32 h_us;	      /* its own lag; 0: not known yet */
-	tg_u32 last_empty_h_us;  /* its lag when it last saw an empty queue, or began to steer by this record */
-	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
-	tg_u32 effective_weight;	      /* its weight as one of its device's flows (device.h); 0: shares are by flow */
-	tg_u32 device_bytes;  /* its bytes in all, when its device's were counted last */
-	tg_u32 device_epoch;  /* the epoch in which it was counted for its device, plus 1 */
+	tg_u32 h_us;		    /* its own lag; 0: not known yet */
+	tg_u32 last_empty_h_us;	    /* its lag when it last saw an empty queue, or began to steer by this record */
+	tg_u32 weight;		    /* of its part beside other flows'; 0 counts as 1 */
+	tg_u32 effective_weight;    /* its weight as one of its device's flows (device.h); 0: shares are by flow */
+	tg_u32 device_bytes;	    /* its bytes in all, when its device's were counted last */
+	tg_u32 device_epoch;	    /* the epoch in which it was counted for its device, plus 1 */
 	tg_u32 device_bottlenecked; /* whether it was counted as bottlenecked */
 };
 

@@ -6,23 +6,23 @@
 #include "path.h"
 
 #define TG_TIDE_LONGER (TG_EMPTY_DIVISOR / 2) /* a lag that has grown by this part is longer: twice an empty queue's */
-#define TG_TIDE_LONGER_BACKOFF TG_EIGHT_LAGS /* lags for which a failed probe then counts at most */
-#define TG_TIDE_WATCHES (TG_EIGHT_LAGS + 1) /* lags for which a probe is then watched at most */
-#define TG_TIDE_STEADY TG_LAG_AND_A_HALF /* buckets at one level before it is doubted */
-#define TG_TIDE_DOUBTED TG_EIGHT_LAGS /* no route became longer by more, and no probe would see it */
-#define TG_TIDE_FALLEN_SHIFT TG_QUARTER_SHIFT /* part by which the forecast must have fallen to be doubted */
-#define TG_TIDE_FED_SHIFT TG_QUARTER_SHIFT /* part of the forecast that may be missing; if more is, it is an outage */
-#define TG_TIDE_ROOM_SHIFT TG_QUARTER_SHIFT /* part of the rate that a probe adds at least */
-#define TG_TIDE_ROOM_MOST_SHIFT TG_HALF_SHIFT /* part of the rate that it adds at most: as much as a count is raised if the queue ran empty */
-#define TG_TIDE_USED_SHIFT 3		   /* part of the added room that may stay unused; swept */
-#define TG_TIDE_OTHERS_DIVISOR 2u		   /* part of the level that others must wait for, to wait as well; swept */
-#define TG_TIDE_NOT_EMPTY_US TG_OLD_US /* since an empty queue: then a steady level is doubted */
-#define TG_TIDE_PROBE_BACKOFF 4u		   /* lags for which a first failed probe counts: it took two itself; swept */
-#define TG_TIDE_PROBE_BACKOFF_MAX_US TG_RAREST_US /* a probe costs a round trip of queue */
-#define TG_TIDE_RECHECK_US TG_FORGET_US /* until a floor that has risen is checked */
-#define TG_TIDE_ECHOED_MOVES 8u /* part of a round trip that a level told by echoes may move; a probe adds two at least */
+#define TG_TIDE_LONGER_BACKOFF TG_EIGHT_LAGS	     /* lags for which a failed probe then counts at most */
+#define TG_TIDE_WATCHES (TG_EIGHT_LAGS + 1)	     /* lags for which a probe is then watched at most */
+#define TG_TIDE_STEADY TG_LAG_AND_A_HALF	     /* buckets at one level before it is doubted */
+#define TG_TIDE_DOUBTED TG_EIGHT_LAGS		     /* no route became longer by more, and no probe would see it */
+#define TG_TIDE_FALLEN_SHIFT TG_QUARTER_SHIFT	     /* part by which the forecast must have fallen to be doubted */
+#define TG_TIDE_FED_SHIFT TG_QUARTER_SHIFT	     /* part of the forecast that may be missing; if more is, it is an outage */
+#define TG_TIDE_ROOM_SHIFT TG_QUARTER_SHIFT	     /* part of the rate that a probe adds at least */
+#define TG_TIDE_ROOM_MOST_SHIFT TG_HALF_SHIFT	     /* part of the rate that it adds at most: as much as a count is raised if the queue ran empty */
+#define TG_TIDE_USED_SHIFT 3			     /* part of the added room that may stay unused; swept */
+#define TG_TIDE_OTHERS_DIVISOR 2u		     /* part of the level that others must wait for, to wait as well; swept */
+#define TG_TIDE_NOT_EMPTY_US TG_OLD_US		     /* since an empty queue: then a steady level is doubted */
+#define TG_TIDE_PROBE_BACKOFF 4u		     /* lags for which a first failed probe counts: it took two itself; swept */
+#define TG_TIDE_PROBE_BACKOFF_MAX_US TG_RAREST_US    /* a probe costs a round trip of queue */
+#define TG_TIDE_RECHECK_US TG_FORGET_US		     /* until a floor that has risen is checked */
+#define TG_TIDE_ECHOED_MOVES 8u			     /* part of a round trip that a level told by echoes may move; a probe adds two at least */
 #define TG_TIDE_ECHOED_BACKOFF_US (2 * TG_SECOND_US) /* for which a failed probe counts where echoes tell the delay; swept */
-#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* where echoes tell the delay, so long after an empty queue or a probe there is no probe; swept */
+#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US)   /* where echoes tell the delay, so long after an empty queue or a probe there is no probe; swept */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */

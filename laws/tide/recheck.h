@@ -5,14 +5,14 @@
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_MAX_US TG_RARELY_US /* the longest time between two rechecks, to which it is doubled */
-#define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
-#define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag for which the window is then; swept */
-#define TG_TIDE_RECHECK_EMPTY 2u  /* arithmetic: the lag and RTTmin may each contain an empty queue */
+#define TG_TIDE_RECHECK_MAX_US TG_RARELY_US    /* the longest time between two rechecks, to which it is doubled */
+#define TG_TIDE_RECHECK_ROUNDS 2u	       /* one until the smaller window shows, and one to look */
+#define TG_TIDE_RECHECK_LAG 2u		       /* part of the lag for which the window is then; swept */
+#define TG_TIDE_RECHECK_EMPTY 2u	       /* arithmetic: the lag and RTTmin may each contain an empty queue */
 #define TG_TIDE_FALL_US (2 * TG_CELL_BURST_US) /* a smaller fall of a floor is a scheduler's burst */
-#define TG_TIDE_FALL_DIVISOR 8u	 /* a fall by less than this part of the lag does no harm, either; swept */
-#define TG_TIDE_RECHECK_DIVISOR 16u /* choice: part of the time that rechecks after falls take at most */
-#define TG_TIDE_RECHECKS 8u	 /* choice: so many rechecks of two lags may follow one another all the same */
+#define TG_TIDE_FALL_DIVISOR 8u		       /* a fall by less than this part of the lag does no harm, either; swept */
+#define TG_TIDE_RECHECK_DIVISOR 16u	       /* choice: part of the time that rechecks after falls take at most */
+#define TG_TIDE_RECHECKS 8u		       /* choice: so many rechecks of two lags may follow one another all the same */
 
 /*
  * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a

@@ -8,17 +8,17 @@
 
 #include "group.h"
 
-#define TG_GROUP_ROUND_DIVISOR 12u	 /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
-#define TG_GROUP_BESIDE_DIVISOR TG_EMPTY_DIVISOR /* part of a lag that two packets may be apart: a queue moves as an empty one may */
-#define TG_GROUP_APART_DIVISOR 2u	 /* part of a round trip between two comparisons: a window shows after a whole one; swept */
-#define TG_GROUP_COMPARISONS 64u	 /* comparisons in a round trip at most: the packet's work */
-#define TG_GROUP_TICKS 4u	 /* of the peer's clock, that a movement has at least: one at either end of two delays */
-#define TG_GROUP_SENDING 2u	 /* a segment that is being sent blurs either end of a movement: of so many it is at least, and packets beside each other are no further apart */
-#define TG_GROUP_ROUND_MOVES TG_SHARING_ALIKE /* a queue moves by no more than the time between two packets: that is as much of a movement as two alike may differ by */
+#define TG_GROUP_ROUND_DIVISOR 12u		   /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
+#define TG_GROUP_BESIDE_DIVISOR TG_EMPTY_DIVISOR   /* part of a lag that two packets may be apart: a queue moves as an empty one may */
+#define TG_GROUP_APART_DIVISOR 2u		   /* part of a round trip between two comparisons: a window shows after a whole one; swept */
+#define TG_GROUP_COMPARISONS 64u		   /* comparisons in a round trip at most: the packet's work */
+#define TG_GROUP_TICKS 4u			   /* of the peer's clock, that a movement has at least: one at either end of two delays */
+#define TG_GROUP_SENDING 2u			   /* a segment that is being sent blurs either end of a movement: of so many it is at least, and packets beside each other are no further apart */
+#define TG_GROUP_ROUND_MOVES TG_SHARING_ALIKE	   /* a queue moves by no more than the time between two packets: that is as much of a movement as two alike may differ by */
 #define TG_GROUP_NOISE_DIVISOR TG_TIDE_LAG_DIVISOR /* part by which the average difference follows, a comparison */
-#define TG_GROUP_BIAS_SHIFT 3	 /* part by which the average follows of how much more of a queue one flow sees; swept */
-#define TG_GROUP_LIKELY 2	 /* part of a proof that is enough where many share the queue; swept */
-#define TG_GROUP_BESIDE_ROUNDS 2u /* what another party saw counts for so many round trips; swept */
+#define TG_GROUP_BIAS_SHIFT 3			   /* part by which the average follows of how much more of a queue one flow sees; swept */
+#define TG_GROUP_LIKELY 2			   /* part of a proof that is enough where many share the queue; swept */
+#define TG_GROUP_BESIDE_ROUNDS 2u		   /* what another party saw counts for so many round trips; swept */
 
 /* Finds what `flow`, or else another member of `g`, saw when the packet met the queue: `a->nearest` is its index, or
  * TG_DELAY_SAMPLES. For uploads that becomes known at different times. */

@@ -6,11 +6,11 @@
 #include "path.h"
 #include "recheck.h"
 
-#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US) /* the lag that the margin is for, at least: for a near flow beside far ones; swept */
-#define TG_TIDE_GROWTH TG_SLOW_START /* times what comes in a lag, after idleness: slow start needs it */
-#define TG_TIDE_BOTTLENECKED_DIVISOR TG_QUARTER /* part of an even share from which on a flow is bottlenecked */
-#define TG_TIDE_EPOCH_LAGS TG_EIGHT_LAGS /* an epoch is so many mean lags at most, whatever a flow's lag */
-#define TG_TIDE_LEAST_SEGMENTS 5u /* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
+#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US)	/* the lag that the margin is for, at least: for a near flow beside far ones; swept */
+#define TG_TIDE_GROWTH TG_SLOW_START		/* times what comes in a lag, after idleness: slow start needs it */
+#define TG_TIDE_BOTTLENECKED_DIVISOR TG_QUARTER	/* part of an even share from which on a flow is bottlenecked */
+#define TG_TIDE_EPOCH_LAGS TG_EIGHT_LAGS	/* an epoch is so many mean lags at most, whatever a flow's lag */
+#define TG_TIDE_LEAST_SEGMENTS 5u		/* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
 #define TG_TIDE_WHOLE_SEGMENTS (TG_EMPTY_DIVISOR / 2) /* in less, half a segment is more than an empty queue */
 
 /*

@@ -109,7 +109,7 @@ struct tg_packet_scratch {
 	struct tg_arrival arrival; /* in front: its address is then the whole's, and needs no stack of its own */
 	struct tg_segment segment;
 	struct tg_ack ack;
-	struct tg_packet packet; /* where the parser is not looked at on its own */
+	struct tg_packet packet;   /* where the parser is not looked at on its own */
 };
 
 struct {

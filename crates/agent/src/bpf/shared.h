@@ -48,22 +48,22 @@ struct tg_numbers {
 
 /* The part of a connection's record that is the same for downloads and uploads. */
 struct tg_connection {
-	tg_u64 rewritten; /* acknowledgements whose window was lowered */
-	tg_u64 seen_us;	  /* last packet, either way */
-	tg_u32 syn_seq;	  /* of our SYN, and the bytes that it carried */
+	tg_u64 rewritten;    /* acknowledgements whose window was lowered */
+	tg_u64 seen_us;	     /* last packet, either way */
+	tg_u32 syn_seq;	     /* of our SYN, and the bytes that it carried */
 	tg_u32 syn_bytes;
-	tg_u8 scale; /* of the windows that acknowledge the data */
+	tg_u8 scale;	     /* of the windows that acknowledge the data */
 	tg_u8 scale_state;
-	tg_u8 dry_run; /* whether what was noted as told was only computed */
-	tg_u8 timestamps; /* whether the last data had one */
-	tg_u8 closed;	  /* FIN or RST ended the data */
-	tg_u8 shared;  /* MPTCP, unless the answer to the SYN says otherwise */
-	tg_u8 denied;  /* whether a rule leaves it alone */
-	tg_u32 judged; /* generation of the rules that it was checked against; 0: there were none */
-	tg_u32 device; /* whose it is; 0: not known */
+	tg_u8 dry_run;	     /* whether what was noted as told was only computed */
+	tg_u8 timestamps;    /* whether the last data had one */
+	tg_u8 closed;	     /* FIN or RST ended the data */
+	tg_u8 shared;	     /* MPTCP, unless the answer to the SYN says otherwise */
+	tg_u8 denied;	     /* whether a rule leaves it alone */
+	tg_u32 judged;	     /* generation of the rules that it was checked against; 0: there were none */
+	tg_u32 device;	     /* whose it is; 0: not known */
 	tg_u32 device_weight;
 	tg_u32 owners_known; /* count of `owners_known` when that was asked, plus 1; 0: not asked yet */
-	tg_u32 fast_path; /* whether it is measured now and then only */
+	tg_u32 fast_path;    /* whether it is measured now and then only */
 	struct tg_numbers numbers;
 };
 
@@ -232,17 +232,17 @@ enum tg_origin {
 
 /* The conditions of a rule. A field that is 0 matches everything. */
 struct tg_rule {
-	tg_u64 cgroup; /* id of one that the socket is in, at any depth below */
+	tg_u64 cgroup;	      /* id of one that the socket is in, at any depth below */
 	tg_u32 cgroup_level;
-	tg_u32 family;	  /* of the prefix */
-	tg_u32 prefix[4]; /* that of the far address, in network byte order */
+	tg_u32 family;	      /* of the prefix */
+	tg_u32 prefix[4];     /* that of the far address, in network byte order */
 	tg_u32 mask[4];
 	tg_u32 ifindex;
-	tg_u32 uid;	/* of the socket, if `asks_uid` */
+	tg_u32 uid;	      /* of the socket, if `asks_uid` */
 	tg_u32 asks_uid;
 	tg_u16 local_port[2]; /* first and last, in host byte order; 0 to 0: any */
 	tg_u16 remote_port[2];
-	tg_u32 weight; /* of its flows' shares, 0 counts as 1; or TG_DENIED */
+	tg_u32 weight;	      /* of its flows' shares, 0 counts as 1; or TG_DENIED */
 };
 
 /* The administrator's rules; the first that is about a flow decides. */
@@ -294,7 +294,7 @@ struct tg_windowless_key {
 
 /* What has gone one way in such a flow. */
 struct tg_windowless_way {
-	tg_u64 bytes; /* payload */
+	tg_u64 bytes;		 /* payload */
 	tg_u64 packets[TG_ECNS]; /* of the wire, as above */
 };
 
@@ -312,10 +312,10 @@ struct tg_windowless {
 /* A flow without a window that may be held, as a download or as an upload. User space reads it in place, and writes
  * only the fields marked as user space's. */
 struct tg_held {
-	tg_u64 since_us; /* when the record was taken; 0: it is free */
-	tg_u64 seen_us;	 /* when something of it arrived last */
+	tg_u64 since_us;  /* when the record was taken; 0: it is free */
+	tg_u64 seen_us;	  /* when something of it arrived last */
 	struct tg_windowless_key key;
-	tg_u32 floor_us; /* user space's: the floor of another flow with the same server, or 0 */
+	tg_u32 floor_us;  /* user space's: the floor of another flow with the same server, or 0 */
 	tg_u32 direction; /* enum tg_direction: which of these two it uses */
 	struct tg_hold hold;
 	struct tg_hold_up up;
@@ -337,7 +337,7 @@ struct tg_echo_packet {
 /* Where the echoes go, if it is not each flow's own server. */
 struct tg_echo_place {
 	tg_u32 address[4]; /* as a key has it */
-	tg_u32 family; /* 0: each flow's server */
+	tg_u32 family;	   /* 0: each flow's server */
 };
 
 /* Of a connection whose handshake was seen: the scales of the windows that acknowledge its data, by the data's
@@ -355,7 +355,7 @@ struct tg_left_key {
 
 struct tg_left {
 	tg_u64 packets;
-	tg_u64 bytes; /* payload */
+	tg_u64 bytes;  /* payload */
 	tg_u64 seen_us;
 	tg_u32 reason; /* enum tg_count */
 	tg_u32 unused;
@@ -383,7 +383,7 @@ struct tg_histograms {
 struct tg_config {
 	struct tg_params params;
 	tg_u32 dry_run;
-	tg_u32 rules; /* their generation; 0: none were ever given */
+	tg_u32 rules;		   /* their generation; 0: none were ever given */
 	tg_u64 unsteered_until_us; /* nothing is steered before then, so that the difference can be told */
 };
 

@@ -4,7 +4,6 @@ use super::theme::Theme;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
-use std::io::Read;
 use std::path::Path;
 use tidegate_scenario::{ResultSet, RunResult};
 
@@ -41,17 +40,16 @@ pub struct Picture {
     panels: Vec<Panel>,
 }
 
-/// The picture of that name, from the results of its scenario.
-///
-/// # Errors
-/// If there is no such picture, or a result lacks one of its curves.
-pub fn read(which: &str, from: impl Read) -> Result<Picture, Box<dyn Error>> {
-    let set: ResultSet = serde_json::from_reader(from)?;
-    match which {
-        "fade" => fade(&set),
-        "sharing" => sharing(&set),
-        "held" => held(&set),
-        other => Err(format!("\"{other}\" is no picture of the law").into()),
+/// Makes a picture of its scenario's results.
+pub type Make = fn(&ResultSet) -> Result<Picture, Box<dyn Error>>;
+
+/// What makes the picture of that name, if there is one.
+pub fn find(name: &str) -> Option<Make> {
+    match name {
+        "fade" => Some(fade),
+        "sharing" => Some(sharing),
+        "held" => Some(held),
+        _ => None,
     }
 }
 

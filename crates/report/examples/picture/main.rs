@@ -14,12 +14,12 @@ use std::error::Error;
 use std::path::Path;
 use theme::THEMES;
 
+const NAMES: &str = "queue, rivals, fade, sharing or held";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [which, folder] = arguments.as_slice() else {
-        return Err(
-            "expected queue, rivals, fade, sharing or held, and the folder to write into".into(),
-        );
+        return Err(format!("expected {NAMES}, and the folder to write into").into());
     };
     let file = |name: &str| Path::new(folder).join(format!("{which}-{name}.svg"));
     match which.as_str() {
@@ -36,7 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .try_for_each(|theme| rivals::draw(&file(theme.name), theme, &everybody))
         }
         name => {
-            let picture = law::read(name, std::io::stdin())?;
+            let make = law::find(name).ok_or(format!("\"{name}\", expected {NAMES}"))?;
+            let picture = make(&serde_json::from_reader(std::io::stdin())?)?;
             THEMES
                 .iter()
                 .try_for_each(|theme| picture.draw(&file(theme.name), theme))

@@ -62,7 +62,11 @@ pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
     let mut trials = Trial::load_all(folder)?;
     let report = hold_all(&mut trials, confirm, &stop)?;
     let none: [u64; 0] = [];
-    let from = provenance(Made::InVirtualTime, none);
+    let made = match confirm {
+        0 => Made::InVirtualTime,
+        _ => Made::OnKernel,
+    };
+    let from = provenance(made, none);
     show(args, &report, from.clone())?;
     smaller::all(&trials, &report.furthest(small), &from, &stop)?;
     finish(&report)

@@ -10,10 +10,10 @@
 #include "parse/packet.h"
 #include "path.h"
 
-#define TG_HELD_TRIES 4u /* places that are tried for a new flow, a packet */
+#define TG_HELD_TRIES 4u		    /* places that are tried for a new flow, a packet */
 #define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which a place may be another's */
-#define TG_SIGNALLED_APART 32u /* of so many packets of a flow, as merged by GRO, one is signalled at most, whatever the law says */
-#define TG_MERGED 64u /* of so many packets one is signalled at most where they are merged and cannot be marked */
+#define TG_SIGNALLED_APART 32u		    /* of so many packets of a flow, as merged by GRO, one is signalled at most, whatever the law says */
+#define TG_MERGED 64u			    /* of so many packets one is signalled at most where they are merged and cannot be marked */
 #define TG_ECHO_REPLY_4 0
 #define TG_ECHO_REPLY_6 129
 
@@ -27,14 +27,14 @@ struct {
 
 /* Where a flow's record is. */
 struct tg_candidate {
-	tg_u64 bytes; /* that have arrived; of uploads: of late */
-	tg_u64 left; /* of uploads: that have left of late */
-	tg_u64 asked_us; /* when the first packet left, until one has arrived */
-	tg_u64 since_us; /* the record's; if the record has another one, it is another flow's by now */
-	tg_u32 place; /* of it, plus 1; 0: it has none */
-	tg_u32 merged; /* packets that could not be signalled, since each is several merged ones */
+	tg_u64 bytes;	     /* that have arrived; of uploads: of late */
+	tg_u64 left;	     /* of uploads: that have left of late */
+	tg_u64 asked_us;     /* when the first packet left, until one has arrived */
+	tg_u64 since_us;     /* the record's; if the record has another one, it is another flow's by now */
+	tg_u32 place;	     /* of it, plus 1; 0: it has none */
+	tg_u32 merged;	     /* packets that could not be signalled, since each is several merged ones */
 	tg_u32 handshake_us; /* from the first packet to the first answer; 0: not seen */
-	tg_u32 unsignalled; /* packets since the last that was signalled */
+	tg_u32 unsignalled;  /* packets since the last that was signalled */
 };
 
 /* UDP flows. */

@@ -6,20 +6,20 @@
 #include "parse/kernel.h"
 #include "shared.h"
 
-#define TG_FRAGMENT 0x3fff	 /* more fragments, or an offset (RFC 791 section 3.1) */
-#define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
-#define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
-#define TG_VLAN_ID 0xfff	 /* of a tag (IEEE 802.1Q section 9.6) */
-#define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
+#define TG_FRAGMENT 0x3fff		/* more fragments, or an offset (RFC 791 section 3.1) */
+#define TG_TIMESTAMP_ALIGNED 0x0101080a	/* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
+#define TG_OPTIONS_WALK 16		/* options looked at; real stacks send at most eight */
+#define TG_VLAN_ID 0xfff		/* of a tag (IEEE 802.1Q section 9.6) */
+#define TG_SCALE_MAX 14			/* a larger shift counts as this (RFC 7323 section 2.3) */
 
-#define TG_EXTENSIONS_WALK 8	 /* extension headers looked at; RFC 8200 section 4.1 has seven */
-#define TG_EXTENSION_BYTES 8	 /* the least that one has, and the unit of its length */
-#define TG_FRAGMENT_6 0xfff9	 /* as TG_FRAGMENT, in IPv6's header (RFC 8200 section 4.5) */
-#define TG_JUMBO 0xc2		 /* option that has the length of a jumbogram (RFC 2675 section 2) */
-#define TG_SEGMENT_ROUTING 4	 /* type of a routing header (RFC 8754 section 2) */
+#define TG_EXTENSIONS_WALK 8 /* extension headers looked at; RFC 8200 section 4.1 has seven */
+#define TG_EXTENSION_BYTES 8 /* the least that one has, and the unit of its length */
+#define TG_FRAGMENT_6 0xfff9 /* as TG_FRAGMENT, in IPv6's header (RFC 8200 section 4.5) */
+#define TG_JUMBO 0xc2	     /* option that has the length of a jumbogram (RFC 2675 section 2) */
+#define TG_SEGMENT_ROUTING 4 /* type of a routing header (RFC 8754 section 2) */
 
-#define TG_HEADERS 0x3ff	 /* no header begins beyond; a bound that the verifier believes */
-#define TG_TCP_MOST 60		 /* a TCP header with all the options that it can have */
+#define TG_HEADERS 0x3ff /* no header begins beyond; a bound that the verifier believes */
+#define TG_TCP_MOST 60	 /* a TCP header with all the options that it can have */
 
 enum tg_option {
 	TG_OPTION_END = 0,
@@ -45,10 +45,10 @@ struct tg_options {
 
 /* What of a flow has passed since the last measurement (fast_path.h). */
 struct tg_passed {
-	__u32 bytes;   /* payload of those */
-	__u16 packets; /* with data, that arrived */
-	__u8 again;    /* what leaves: whether the timestamp of the packet that is looked at has left before */
-	__u8 fast_path;   /* whether what comes next may take the fast path */
+	__u32 bytes;	/* payload of those */
+	__u16 packets;	/* with data, that arrived */
+	__u8 again;	/* what leaves: whether the timestamp of the packet that is looked at has left before */
+	__u8 fast_path;	/* whether what comes next may take the fast path */
 };
 
 struct tg_packet {
@@ -56,16 +56,16 @@ struct tg_packet {
 	struct tg_passed passed;
 	struct tg_key key; /* local is the source of what leaves, the destination of what arrives */
 	struct tg_options options;
-	__u32 tcp; /* offset of the TCP header */
+	__u32 tcp;	   /* offset of the TCP header */
 	__u32 seq;
 	__u32 ack;
 	__u32 payload;
-	__u16 datagram; /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
-	__u16 window;	  /* host byte order */
+	__u16 datagram;	   /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
+	__u16 window;	   /* host byte order */
 	__u16 window_wire; /* as it stands in the packet */
-	__u8 protocol;	  /* of what IP carries */
+	__u8 protocol;	   /* of what IP carries */
 	__u8 syn, fin, rst, has_ack;
-	__u8 ecn; /* enum tg_ecn */
+	__u8 ecn;	   /* enum tg_ecn */
 };
 
 /* The packet's connection. A copy: kernels before 6.2 take a map's key from the stack of the function that looks it up,

@@ -27,14 +27,14 @@ enum tg_port {
 	TG_PORT_VXLAN_LINUX = 8472,
 };
 
-#define TG_QUIC_LONG 0x80u	/* the header's form (RFC 8999 section 5.1) */
-#define TG_QUIC_FIXED 0x40u	/* RFC 9000 section 17.2 */
-#define TG_QUIC_TYPE 0x30u	/* of a long header's packet */
-#define TG_QUIC_INITIAL_MIN 1200u /* bytes of a datagram with one (RFC 9000 section 14.1) */
-#define TG_QUIC_ID_MAX 20u	/* bytes of a connection's (RFC 9000 section 17.2) */
+#define TG_QUIC_LONG 0x80u		/* the header's form (RFC 8999 section 5.1) */
+#define TG_QUIC_FIXED 0x40u		/* RFC 9000 section 17.2 */
+#define TG_QUIC_TYPE 0x30u		/* of a long header's packet */
+#define TG_QUIC_INITIAL_MIN 1200u	/* bytes of a datagram with one (RFC 9000 section 14.1) */
+#define TG_QUIC_ID_MAX 20u		/* bytes of a connection's (RFC 9000 section 17.2) */
 #define TG_QUIC_V1 0x00000001u
-#define TG_QUIC_V2 0x6b3343cfu	/* RFC 9369 section 3.1, which moves the types by one */
-#define TG_QUIC_DRAFT_FIRST 0xff00001du /* draft-29 */
+#define TG_QUIC_V2 0x6b3343cfu		/* RFC 9369 section 3.1, which moves the types by one */
+#define TG_QUIC_DRAFT_FIRST 0xff00001du	/* draft-29 */
 #define TG_QUIC_DRAFT_LAST 0xff000022u
 #define TG_QUIC_GREASE 0x0a0a0a0au	/* of each byte, half (RFC 9000 section 15) */
 #define TG_QUIC_MVFST 0xfaceb000u	/* the first of 256 that are registered for it */
@@ -44,7 +44,7 @@ enum tg_port {
 #define TG_TURN_CHANNEL 0x40u	   /* before the data of a channel (RFC 8656 section 12.4) */
 #define TG_TURN_HEADER 4u
 #define TG_TURN_PADDING 3u
-#define TG_DTLS_FIRST 20u /* kinds of records, and the version that follows (RFC 9147 section 4) */
+#define TG_DTLS_FIRST 20u	   /* kinds of records, and the version that follows (RFC 9147 section 4) */
 #define TG_DTLS_LAST 26u
 #define TG_DTLS_MAJOR 254u
 

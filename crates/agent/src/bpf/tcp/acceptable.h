@@ -20,8 +20,8 @@
 
 #include "config.h"
 
-#define TG_NUMBERS_MOST (1u << 30)	 /* the largest window (RFC 7323 section 2.3): what is farther off is of another time */
-#define TG_NUMBERS_REACH (1u << 20)	 /* how far ahead of what has come an upload's peer may be, at least: a window may have grown */
+#define TG_NUMBERS_MOST (1u << 30)			   /* the largest window (RFC 7323 section 2.3): what is farther off is of another time */
+#define TG_NUMBERS_REACH (1u << 20)			   /* how far ahead of what has come an upload's peer may be, at least: a window may have grown */
 #define TG_NUMBERS_STALE_US (24ull * 86400 * TG_SECOND_US) /* TS.Recent is forgotten (RFC 7323 section 5.5) */
 
 /* Moves a number of the connection's ahead; what is far behind is a new beginning. Returns whether it is one. */

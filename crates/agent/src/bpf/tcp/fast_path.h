@@ -30,35 +30,35 @@ static __always_inline int serves_uploads(void)
 	return serves[TG_UP] && tg_upload_steered_by(params());
 }
 
-#define TG_FAST_PATH_SETS 4096u /* of two places each */
+#define TG_FAST_PATH_SETS 4096u		 /* of two places each */
 #define TG_FAST_PATH_HASH_SHIFT 20
-#define TG_FAST_PATH_ROUND_US TG_MS_US	  /* a round trip that no access link has */
+#define TG_FAST_PATH_ROUND_US TG_MS_US	 /* a round trip that no access link has */
 #define TG_FAST_PATH_BYTES TG_BULK_BYTES /* a flow that has brought less is not worth a place */
-#define TG_FAST_PATH_FIRST_MS 4u		  /* time between the first two measurements */
-#define TG_FAST_PATH_MOST_MS 64u		  /* the longest time between two */
-#define TG_FAST_PATH_CROWD_MS 512u		  /* the longest time while many flows have places */
-#define TG_FAST_PATH_PACKETS 255u		  /* so many packets pass between two at most */
-#define TG_FAST_PATH_SPAN_MS 256u		  /* time over which measurements of all flows are counted */
-#define TG_FAST_PATH_MEASUREMENTS 512u		  /* so many in that time are enough */
-#define TG_FAST_PATH_STALE_MS 4096u	  /* a place of which nothing was measured for so long is another flow's */
-#define TG_FAST_PATH_TCP_BYTES 32u		  /* a header with timestamps and nothing else */
-#define TG_FAST_PATH_DOFF 0x80		  /* byte 12 of it */
-#define TG_FAST_PATH_FLAGS 0x37		  /* URG, ACK, RST, SYN and FIN in byte 13 of it */
-#define TG_FAST_PATH_ACK 0x10		  /* the only one of these that it has */
-#define TG_FAST_PATH_ENDS 0x05		  /* RST and FIN */
+#define TG_FAST_PATH_FIRST_MS 4u	 /* time between the first two measurements */
+#define TG_FAST_PATH_MOST_MS 64u	 /* the longest time between two */
+#define TG_FAST_PATH_CROWD_MS 512u	 /* the longest time while many flows have places */
+#define TG_FAST_PATH_PACKETS 255u	 /* so many packets pass between two at most */
+#define TG_FAST_PATH_SPAN_MS 256u	 /* time over which measurements of all flows are counted */
+#define TG_FAST_PATH_MEASUREMENTS 512u	 /* so many in that time are enough */
+#define TG_FAST_PATH_STALE_MS 4096u	 /* a place of which nothing was measured for so long is another flow's */
+#define TG_FAST_PATH_TCP_BYTES 32u	 /* a header with timestamps and nothing else */
+#define TG_FAST_PATH_DOFF 0x80		 /* byte 12 of it */
+#define TG_FAST_PATH_FLAGS 0x37		 /* URG, ACK, RST, SYN and FIN in byte 13 of it */
+#define TG_FAST_PATH_ACK 0x10		 /* the only one of these that it has */
+#define TG_FAST_PATH_ENDS 0x05		 /* RST and FIN */
 
 /* What every packet reads comes first; a place has two lines of a processor's cache. */
 struct tg_fast_path {
 	struct tg_key key; /* family 0: free */
 	/* What arrives. */
-	tg_u32 tsval;	/* TSval of the last data that were measured */
-	tg_u32 ticks;	/* ticks of the peer's clock that may pass until the next measurement */
-	tg_u32 ack;	/* what those data acknowledged */
-	tg_u32 window;	/* the window that they had */
-	tg_u32 packets; /* data packets that have passed since */
-	tg_u32 bytes;	/* payload of those */
-	tg_u32 denied;	/* whether a rule leaves the flow alone: it tells the sums that passing packets count in */
-	tg_u32 uploads; /* whether uploads are served: it tells them, too */
+	tg_u32 tsval;	 /* TSval of the last data that were measured */
+	tg_u32 ticks;	 /* ticks of the peer's clock that may pass until the next measurement */
+	tg_u32 ack;	 /* what those data acknowledged */
+	tg_u32 window;	 /* the window that they had */
+	tg_u32 packets;	 /* data packets that have passed since */
+	tg_u32 bytes;	 /* payload of those */
+	tg_u32 denied;	 /* whether a rule leaves the flow alone: it tells the sums that passing packets count in */
+	tg_u32 uploads;	 /* whether uploads are served: it tells them, too */
 	tg_u32 queue_us; /* queueing delay that the last was shown with; TG_DELAY_UNKNOWN: none */
 	/* What leaves. */
 	tg_u32 may_answer;  /* whether acknowledgements may pass */
@@ -68,9 +68,9 @@ struct tg_fast_path {
 	tg_u32 answers;	    /* acknowledgements that have passed since */
 	tg_u32 told_bytes;  /* the window that they are shown with */
 	/* Both. */
-	tg_u32 measured_ms;  /* when something of it was last measured */
+	tg_u32 measured_ms; /* when something of it was last measured */
 	tg_u32 interval_ms; /* time until the next measurement */
-	tg_u32 reason;	   /* enum tg_count: what its data count as */
+	tg_u32 reason;	    /* enum tg_count: what its data count as */
 	tg_u32 unused[2];
 };
 
@@ -92,7 +92,7 @@ struct {
 struct tg_measurements {
 	tg_u32 since_ms;
 	tg_u32 measured; /* since then */
-	tg_u32 most_ms; /* that may be between two measurements of one flow; 0 counts as TG_FAST_PATH_MOST_MS */
+	tg_u32 most_ms;	 /* that may be between two measurements of one flow; 0 counts as TG_FAST_PATH_MOST_MS */
 };
 
 volatile struct tg_measurements all_measurements SEC(".data") = {};
@@ -103,7 +103,7 @@ volatile __u32 has_fast_path SEC(".data") = 0;
 /* Where a packet's fields are that are checked on the fast path. */
 struct tg_glimpse {
 	struct tg_fast_path *place; /* its flow's, or null */
-	const struct tcphdr *tcp; /* with the timestamps behind it, where nearly all packets have them */
+	const struct tcphdr *tcp;   /* with the timestamps behind it, where nearly all packets have them */
 	tg_u32 payload;
 	tg_u32 ecn;
 };

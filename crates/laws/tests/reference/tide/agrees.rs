@@ -255,3 +255,50 @@ fn histories_steer_and_most_are_compared_to_their_end() {
         "{steered} of {compared}, {whole}"
     );
 }
+
+/// "m then grows by two fifths to a half in each lag": the only time when the loop is closed.
+#[test]
+fn while_the_queue_is_empty_the_forecast_grows_by_two_fifths_to_a_half_in_each_lag() {
+    const LAG_US: u64 = 160_000;
+    const STEP_US: u64 = 2_000;
+    let mut law = Law {
+        flows: vec![Flow::default()],
+        mss: 100,
+        ..Law::default()
+    };
+    let mut packet = |now_us, len, queue_us| {
+        let packet = Packet {
+            flow: 0,
+            now_us,
+            len,
+            queue_us,
+            lag_us: Some(LAG_US),
+        };
+        let window = law.arrives(&packet);
+        (window, law.m)
+    };
+    // A queue stands for four lags, then the senders fill the window of a lag ago, and no queue comes of it.
+    let steps = (LAG_US / STEP_US) as usize;
+    let rate = 10.0;
+    let mut windows: Vec<f64> = Vec::new();
+    let mut forecasts = Vec::new();
+    for step in 0..12 * steps {
+        let stands = step < 4 * steps;
+        let allowed = match stands {
+            true => rate,
+            false => windows[step - steps] / LAG_US as f64,
+        };
+        let queue_us = if stands { 30_000 } else { 0 };
+        let len = (allowed * STEP_US as f64) as u64;
+        let (window, m) = packet(1_000_000 + step as u64 * STEP_US, len, queue_us);
+        windows.push(window.unwrap_or(rate * LAG_US as f64));
+        forecasts.push(m);
+    }
+    let grown = |from_lag: usize| forecasts[(from_lag + 1) * steps] / forecasts[from_lag * steps];
+    let factors: Vec<f64> = (6..11).map(grown).collect();
+    println!("the forecast grows by {factors:.2?}");
+    assert!(
+        factors.iter().all(|f| (1.35..1.55).contains(f)),
+        "{factors:?}"
+    );
+}
