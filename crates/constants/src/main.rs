@@ -77,7 +77,15 @@ fn run(args: &Args) -> Result<()> {
         .filter(|variable| chosen(variable.name))
         .collect();
     if variables.is_empty() {
-        bail!("no such name; --list says which there are");
+        let kind = if args.ablate {
+            "mechanism"
+        } else {
+            "constant that is swept"
+        };
+        bail!(
+            "no {kind} has {} in its name; --list says which there are",
+            args.names.join(" or ")
+        );
     }
     if args.list {
         println!("{}", table::listed(&variables));
@@ -95,7 +103,7 @@ fn run(args: &Args) -> Result<()> {
     bar.end();
     match args.json {
         true => println!("{}", serde_json::to_string_pretty(&swept)?),
-        false => print!("{}", table::table(&swept)),
+        false => print!("{}{}", table::table(&swept), table::unseen(&swept)),
     }
     Ok(())
 }

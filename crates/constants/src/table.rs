@@ -2,6 +2,7 @@
 
 use crate::sweep::{Swept, Value, Verdict};
 use crate::variable::Variable;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A table for each judge, in Markdown: what it measures with the values in use, and by how much each other value of
@@ -39,6 +40,31 @@ pub fn table(swept: &[Swept]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Those of which no judge sees any value: without such a mechanism everything is the same.
+pub fn unseen(swept: &[Swept]) -> String {
+    let is_seen = |one: &Swept| {
+        let others = one.values[1..].iter();
+        others
+            .map(|value| value.verdict)
+            .any(|verdict| verdict != Verdict::Same)
+    };
+    let seen: BTreeSet<&str> = swept
+        .iter()
+        .filter(|one| is_seen(one))
+        .map(|one| one.constant)
+        .collect();
+    let mut names: Vec<String> = swept
+        .iter()
+        .filter(|one| !seen.contains(one.constant))
+        .map(|one| format!("`{}`", one.constant.trim_start_matches("TG_")))
+        .collect();
+    names.dedup();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("No judge sees {}.\n", names.join(", ")),
+    }
 }
 
 /// What a value changes.
