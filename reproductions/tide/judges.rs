@@ -11,7 +11,7 @@ use super::trials::Trial;
 use super::{fairness, windowless};
 use crate::judge::{Judge, Measure, Set};
 use crate::means::{geometric_mean, least, mean};
-use crate::workloads::{bulk, download};
+use crate::workloads::{bulk, download, median_page, upload};
 use anyhow::Result;
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -47,6 +47,7 @@ pub fn all(set: Set, traces: Option<&FilePath>) -> Result<Vec<Judge>> {
         stampless(set)?,
         crowd(set)?,
         devices(set)?,
+        company(set)?,
     ])
 }
 
@@ -426,6 +427,65 @@ fn devices(set: Set) -> Result<Judge> {
                         .map(|t| s.mean(&t.by(TIDE), |run| delay_ms(&run.link))),
                 )
             }),
+        ],
+    })
+}
+
+/// A download beside another machine's download and upload, which come and go, and beside an upload of ours; pages alone.
+fn company(set: Set) -> Result<Judge> {
+    const BEGIN_S: f64 = 15.0;
+    const END_S: f64 = 40.0;
+    let paths = over(set, &[10.0], &[CellKind::Lte])?;
+    let for_a_while = |what: Workload, steered| Workload {
+        start_s: BEGIN_S,
+        stop_s: Some(END_S),
+        steered,
+        ..what
+    };
+    let another = Workload::new("another's", download().does);
+    let shapes = [
+        (
+            "another's download",
+            vec![download(), for_a_while(another, false)],
+        ),
+        (
+            "another's upload",
+            vec![download(), for_a_while(upload(BEGIN_S, END_S), false)],
+        ),
+        (
+            "our upload",
+            vec![download(), for_a_while(upload(BEGIN_S, END_S), true)],
+        ),
+        ("pages", vec![Workload::new("pages", median_page(1.0))]),
+    ];
+    let trial = |path: &Path| {
+        let path = path.clone();
+        shapes.clone().map(|(subject, workloads)| {
+            Trial::new(subject, &path, DURATION_S, workloads)
+                .warmed_up(WARMUP_S)
+                .uplink(2.0, 1.0)
+        })
+    };
+    let trials: Arc<[Trial]> = paths.iter().flat_map(trial).collect();
+    let cases = trials.iter().map(|trial| trial.case(TIDE)).collect();
+    let read = |read: fn(&RunResult) -> f64| {
+        let trials = trials.clone();
+        move |s: &Sample| geometric_mean(trials.iter().map(|t| s.mean(&t.by(TIDE), read)))
+    };
+    Ok(Judge {
+        id: "company",
+        cases,
+        measures: vec![
+            Measure::more(
+                "ours: goodput, Mbit/s",
+                read(|run| {
+                    let down = run.flows.iter().filter(|f| {
+                        f.direction == Direction::Down.into() && f.name != "another's"
+                    });
+                    (down.map(|f| f.goodput_bps).sum::<f64>() / 1e6).max(1e-3)
+                }),
+            ),
+            Measure::less("mean queueing delay, ms", read(|run| delay_ms(&run.link))),
         ],
     })
 }

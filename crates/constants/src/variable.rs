@@ -31,7 +31,7 @@ const JUDGES: [(&str, &[&str]); 17] = [
 const MPATH: [&str; 4] = ["equation-3.7", "fig-3.7", "fig-3.8", "fig-3.10"];
 
 /// Every judge of the laws, for what is turned off: a mechanism is judged by what it is for and by everything else.
-const ALL: [&str; 8] = [
+const ALL: [&str; 9] = [
     "links",
     "changes",
     "sharing",
@@ -40,6 +40,7 @@ const ALL: [&str; 8] = [
     "hold",
     "uploads",
     "stampless",
+    "company",
 ];
 
 /// How the comment of a mechanism's switch begins.
