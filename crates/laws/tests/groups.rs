@@ -532,7 +532,6 @@ fn a_queue_that_has_just_run_empty_takes_no_offset_away() {
         offset_us: 20_000,
         ..Default::default()
     };
-    let share = sys::tg_share::default();
     for ms in 0..6 {
         let arrival = sys::tg_arrival {
             // After 20 ms in which nothing was sent.
@@ -541,7 +540,7 @@ fn a_queue_that_has_just_run_empty_takes_no_offset_away() {
         };
         // SAFETY: the records are exclusively ours.
         unsafe {
-            sys::tg_tide_advance(&mut interface.group[3].record, &share, &arrival);
+            sys::tg_tide_advance(&mut interface.group[3].record, &arrival);
             let path = &raw const interface.group[3].record;
             sys::tg_group_doubt_offset(&mut interface, &mut sharing, path, 0);
         }
