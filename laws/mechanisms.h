@@ -28,7 +28,6 @@
 
 /* Shares by device (tide/device.h, tide/share.h, tide.h). */
 #define TG_WITH_FAR_EPOCHS 1	/* ablation: an epoch is the farthest bottlenecked flow's round trip */
-#define TG_WITH_BOTH_EPOCHS 1	/* ablation: weights are the larger of this epoch's and the last one's */
 
 /* Groups (tide/group.h, tide/search.h, tide/sharing.h). */
 #define TG_WITH_CROWD_PROOF 1	   /* ablation: what all others find together makes proofs shorter */

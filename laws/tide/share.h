@@ -128,15 +128,6 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 	return tg_window_bytes(tg_max64(bytes, TG_TIDE_LEAST_SEGMENTS * t->mss));
 }
 
-/* The weight of the bottlenecked flows. By device they differ so much that a few in an epoch of which little came would be
- * taken for all. */
-TG_INLINE tg_u32 tg_tide_bottlenecked_weight(const struct tg_tide *t, const struct tg_share *s)
-{
-	int both = TG_WITH_BOTH_EPOCHS && s->effective_weight;
-
-	return both ? tg_max(t->bottlenecked_weight, t->bottlenecked_weight_now) : t->bottlenecked_weight;
-}
-
 /* The flow's part of it: the bottlenecked share by weight, the others may grow into one more such part. A
  * flow with a longer way needs more bytes for the same rate. */
 TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
@@ -144,7 +135,7 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 	tg_u32 window;
 	int bottlenecked = s->bottlenecked_epoch && s->bottlenecked_epoch >= t->epoch;
 	tg_u32 weight = tg_tide_weight(s);
-	tg_u32 known = tg_tide_bottlenecked_weight(t, s);
+	tg_u32 known = t->bottlenecked_weight;
 	tg_u32 parts = bottlenecked ? tg_max(known, weight) : known + weight;
 
 	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us,
