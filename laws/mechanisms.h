@@ -30,7 +30,6 @@
 #define TG_WITH_FAR_EPOCHS 1	/* ablation: an epoch is the farthest bottlenecked flow's round trip */
 
 /* Groups (tide/group.h, tide/search.h, tide/sharing.h). */
-#define TG_WITH_CROWD_PROOF 1	   /* ablation: what all others find together makes proofs shorter */
 #define TG_WITH_LIKELY_PROOF 1	   /* ablation: where many share a queue, half a proof is enough */
 #define TG_WITH_ALL_PUBLISHING 1   /* ablation: many members publish out of turn */
 #define TG_WITH_POOLED_GROUPS 1	   /* ablation: what members find about another group counts together */

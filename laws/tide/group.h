@@ -21,11 +21,6 @@
 #define TG_GROUP_IDLE_ALONE_US TG_SHORT_US	 /* how long an idle flow alone keeps its place */
 #define TG_GROUP_SILENT_US TG_SHORT_US		 /* a reporter is alone in its group if nobody has followed for so long after its turn */
 #define TG_GROUP_APART_US (4 * TG_CELL_BURST_US) /* comparisons are half a round trip apart, but no less */
-#define TG_GROUP_CROWD (4 * TG_SHARING_PROOF)	 /* what all others together have to find before less is a proof */
-#define TG_GROUP_CROWD_MAX 64			 /* the most that counts of what they find; swept */
-#define TG_GROUP_CROWD_PROOF 4			 /* the score that is a proof then; swept */
-#define TG_GROUP_CROWD_US TG_SHORT_US		 /* after so long a half of what others have found is forgotten */
-#define TG_GROUP_CROWD_SHIFT 1			 /* arithmetic: that half */
 #define TG_GROUP_MANY 6u			 /* members that make a common queue likely for one more; swept */
 #define TG_GROUP_STOOD 96u			 /* buckets without an empty queue until a group's queue is drained; swept */
 #define TG_GROUP_FULL 128u			 /* buckets without one until a member's offset is doubted, counted from the drain where there was one; swept */
@@ -56,8 +51,6 @@ struct tg_group {
 	tg_u32 name;			      /* 0: the place is free */
 	tg_u32 reporter;		      /* number of the flow whose delays are shown */
 	tg_u32 shared;			      /* it is a group, whose record is here */
-	tg_s32 crowd;			      /* what all others together have found about its queue of late */
-	tg_u32 crowd_us;		      /* since when all of that counts */
 	tg_u32 invited;			      /* name of the group whose queue its flows were found to share; 0: none */
 	tg_u32 invited_place;		      /* place of that group */
 	tg_s32 invited_bias_us;		      /* how much more delay its flows see than that group's */
@@ -235,7 +228,6 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->reporter = s->flow;
 		g->shared = 0;
 		g->invited = 0;
-		g->crowd = 0;
 		g->drain = (struct tg_drain){ 0 };
 		g->drained = 0;
 		g->deserted = 0;

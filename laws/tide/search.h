@@ -124,20 +124,6 @@ TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s,
 	}
 }
 
-/* Another flow has found that its delays move with those that are shown in `g`, or do not. */
-TG_INLINE void tg_group_agree(struct tg_group *g, tg_s32 by, tg_u32 now_us)
-{
-	if (now_us - g->crowd_us > TG_GROUP_CROWD_US) {
-		g->crowd_us = now_us;
-		g->crowd = tg_towards(g->crowd, 0, TG_GROUP_CROWD_SHIFT);
-	}
-	g->crowd += by;
-	if (g->crowd > TG_GROUP_CROWD_MAX)
-		g->crowd = TG_GROUP_CROWD_MAX;
-	if (g->crowd < -TG_GROUP_CROWD_MAX)
-		g->crowd = -TG_GROUP_CROWD_MAX;
-}
-
 /* The score that proves that a flow shares the queue of `g`: less if many share it already, since their queue is likely
  * to be that of one more, and on a router, whose devices are behind one access link. */
 TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sharing *s,
@@ -148,8 +134,6 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 
 	if (s->joined && own->shared)
 		members = tg_max(members, tg_record_flows(&own->record));
-	if (TG_WITH_CROWD_PROOF && g->crowd >= TG_GROUP_CROWD)
-		return TG_GROUP_CROWD_PROOF;
 	return TG_WITH_LIKELY_PROOF && (i->unit || members >= TG_GROUP_MANY) ? TG_SHARING_PROOF / TG_GROUP_LIKELY : TG_SHARING_PROOF;
 }
 
@@ -173,9 +157,6 @@ TG_INLINE void tg_group_compare_place(struct tg_interface *i, struct tg_sharing 
 	TG_FORGET();
 	tg_group_compare_sample(s, g, l, &g->samples[a->nearest % TG_DELAY_SAMPLES], a, t, apart_us,
 		      member && n == s->place);
-	TG_FORGET();
-	if (!(member && n == s->place) && l->score != before)
-		tg_group_agree(g, l->score - before, (tg_u32)a->now_us);
 	TG_FORGET();
 	if (TG_WITH_POOLED_GROUPS && member && g->shared && n != s->place && l->score != before)
 		tg_group_pool(i, s, n, l, l->score - before);
