@@ -31,7 +31,6 @@
 
 /* Groups (tide/group.h, tide/search.h, tide/sharing.h). */
 #define TG_WITH_LIKELY_PROOF 1	   /* ablation: where many share a queue, half a proof is enough */
-#define TG_WITH_ALL_PUBLISHING 1   /* ablation: many members publish out of turn */
 #define TG_WITH_POOLED_GROUPS 1	   /* ablation: what members find about another group counts together */
 #define TG_WITH_INVITATIONS 1	   /* ablation: members invite flows alone */
 #define TG_WITH_OFFSETS 1	   /* ablation: a flow that sees less delay than its group is taken to have a floor that hides it */

@@ -280,12 +280,10 @@ TG_INLINE void tg_group_publish(struct tg_interface *i, const struct tg_sharing 
 		return;
 	g->seen_us = tg_max64(g->seen_us, a->now_us);
 	if (g->reporter != s->flow) {
-		if (a->now_us >= g->turn_us) {
-			g->reporter = s->flow;
-			g->turn_us = a->now_us + tg_record_lag_us(&g->record);
-		} else if (!TG_WITH_ALL_PUBLISHING || tg_record_flows(&g->record) < TG_GROUP_MANY ||
-		    met_us - g->samples[(met_us >> TG_DELAY_SAMPLE_SHIFT) % TG_DELAY_SAMPLES].us < 1u << TG_DELAY_SAMPLE_SHIFT)
+		if (a->now_us < g->turn_us)
 			return;
+		g->reporter = s->flow;
+		g->turn_us = a->now_us + tg_record_lag_us(&g->record);
 	}
 	i->published = s->place;
 	g->samples[(met_us >> TG_DELAY_SAMPLE_SHIFT) % TG_DELAY_SAMPLES] = (struct tg_delay_sample){
