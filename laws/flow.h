@@ -185,11 +185,10 @@ TG_INLINE void tg_flow_bound(struct tg_flow *f, struct tg_arrival *a, tg_u32 dri
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
-/* The peer's clock is not to be believed, nor what RTTmin was lowered to because of it, nor that the flow left groups. */
+/* The peer's clock is not to be believed, nor what RTTmin was lowered to because of it. */
 TG_INLINE void tg_flow_doubt(struct tg_flow *f)
 {
 	f->rtt_min_us = f->rtt_least_us;
-	f->member.sharing.left = 0;
 	f->delay.doubted = 1;
 	f->delay.compared = 0;
 	f->delay.skew_us = 0;

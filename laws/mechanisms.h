@@ -40,7 +40,6 @@
 #define TG_WITH_SHARED_DRAINS 1	   /* ablation: the standing queue of many is drained */
 #define TG_WITH_DESERTED_DRAINS 1  /* ablation: a flow that its group has left drains, too */
 #define TG_WITH_REVEALED_FLOORS 1  /* ablation: a floor that falls corrects comparisons */
-#define TG_WITH_LEAVING_PENALTY 1  /* ablation: each time it leaves, a flow takes longer to come back */
 #define TG_WITH_LEVEL_COMPARISON 1 /* ablation: members at another level leave */
 #define TG_WITH_NOISE_THRESHOLD 1  /* ablation: movements within the noise do not count */
 

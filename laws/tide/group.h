@@ -25,7 +25,6 @@
 #define TG_GROUP_STOOD 96u			 /* buckets without an empty queue until a group's queue is drained; swept */
 #define TG_GROUP_FULL 128u			 /* buckets without one until a member's offset is doubted, counted from the drain where there was one; swept */
 #define TG_GROUP_SEGMENTS TG_LEAST_SEGMENTS	 /* of each bottlenecked member: only with more may the queue run empty */
-#define TG_GROUP_LEFT 8u			 /* choice: so many departures make it harder to come back, each twice as hard */
 #define TG_GROUP_OFFSET_DIVISOR TG_QUARTER	 /* part by which an offset that is too large is lowered, each packet */
 #define TG_GROUP_DRAIN_US TG_SHORT_US		 /* wait after the first drain */
 #define TG_GROUP_DRAIN_MAX_US TG_RARELY_US	 /* the longest wait, to which it is doubled */
@@ -90,11 +89,11 @@ struct tg_sharing {
 	tg_u32 name;	    /* of the group that it is in, or holds a place for; 0: none */
 	tg_u32 joined;	    /* whether it is in it */
 	tg_s32 offset_us;   /* by how much more queueing delay its group sees than its own floor shows */
-	tg_u32 left;	    /* how often it has left a group */
 	tg_u32 turn;	    /* place to compare with in turn */
 	tg_s32 seen_us;	    /* by how much more of a queue it sees than when it began */
 	tg_u32 revealed_us; /* what the floor of its delay has fallen by, and RTTmin has not */
 	tg_u32 nearer_us;   /* what RTTmin has fallen by, and that floor has not */
+	tg_u32 unused;
 	struct tg_comparison comparisons[TG_GROUPS];
 };
 
@@ -189,14 +188,13 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	tg_record_enter(own, share, 0);
 }
 
-/* Its delays do not move with the group's any more: it leaves, and each time it takes more to come back. */
+/* Its delays do not move with the group's any more: it leaves, and it takes twice a proof to come back. */
 TG_INLINE void tg_group_split(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			     struct tg_tide *own, const struct tg_arrival *a)
 {
 	tg_group_at(i, s->place)->deserted = 1;
 	tg_group_leave(i, share, s, own, a);
-	s->left = TG_WITH_LEAVING_PENALTY ? tg_min(s->left + 1, TG_GROUP_LEFT) : 1;
-	s->comparisons[s->place % TG_GROUPS].score = (tg_s16)-(TG_SHARING_PROOF / 2 << s->left);
+	s->comparisons[s->place % TG_GROUPS].score = -TG_SHARING_PROOF;
 }
 
 TG_INLINE void tg_group_free(struct tg_group *g)
