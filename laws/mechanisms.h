@@ -35,7 +35,6 @@
 #define TG_WITH_INVITATIONS 1	   /* ablation: members invite flows alone */
 #define TG_WITH_OFFSETS 1	   /* ablation: a flow that sees less delay than its group is taken to have a floor that hides it */
 #define TG_WITH_REALIGNMENT 1	   /* ablation: offsets are lowered by what others see */
-#define TG_WITH_DOUBTED_OFFSETS 1  /* ablation: offsets go while the group's queue stands and the flow sees none */
 #define TG_WITH_LONE_DRAINS 1	   /* ablation: a flow alone beside others drains its queue now and then */
 #define TG_WITH_SHARED_DRAINS 1	   /* ablation: the standing queue of many is drained */
 #define TG_WITH_DESERTED_DRAINS 1  /* ablation: a flow that its group has left drains, too */

@@ -23,7 +23,6 @@
 #define TG_GROUP_APART_US (4 * TG_CELL_BURST_US) /* comparisons are half a round trip apart, but no less */
 #define TG_GROUP_MANY 6u			 /* members that make a common queue likely for one more; swept */
 #define TG_GROUP_STOOD 96u			 /* buckets without an empty queue until a group's queue is drained; swept */
-#define TG_GROUP_FULL 128u			 /* buckets without one until a member's offset is doubted, counted from the drain where there was one; swept */
 #define TG_GROUP_SEGMENTS TG_LEAST_SEGMENTS	 /* of each bottlenecked member: only with more may the queue run empty */
 #define TG_GROUP_OFFSET_DIVISOR TG_QUARTER	 /* part by which an offset that is too large is lowered, each packet */
 #define TG_GROUP_DRAIN_US TG_SHORT_US		 /* wait after the first drain */
@@ -54,9 +53,8 @@ struct tg_group {
 	tg_u32 invited_place;		      /* place of that group */
 	tg_s32 invited_bias_us;		      /* how much more delay its flows see than that group's */
 	struct tg_drain drain;
-	tg_u16 deserted;		      /* whether a member has left because its delays did not move with the group's */
-	tg_u16 drained;			      /* whether the queue was drained since it last ran empty */
-	tg_u32 drained_at;		      /* buckets that it had stood for when it was drained */
+	tg_u32 deserted;		      /* whether a member has left because its delays did not move with the group's */
+	tg_u32 unused;
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_delay_sample samples[TG_DELAY_SAMPLES];
 	struct tg_tide record;
@@ -227,7 +225,6 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->shared = 0;
 		g->invited = 0;
 		g->drain = (struct tg_drain){ 0 };
-		g->drained = 0;
 		g->deserted = 0;
 		s->place = n;
 		s->name = g->name;
@@ -373,25 +370,6 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_comparison
 		tg_group_lower_offset(s, (queue_us - m->queue_us) / TG_GROUP_OFFSET_DIVISOR);
 	else if (tg_record_flows(t) >= TG_GROUP_MANY && bias_us > (tg_s32)tg_max(TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us))
 		tg_group_lower_offset(s, (tg_u32)bias_us / TG_GROUP_OFFSET_DIVISOR);
-}
-
-/* Whether the group's queue has not run empty for long: of many flows, not even when it was drained. */
-TG_INLINE int tg_group_stands(const struct tg_group *g)
-{
-	tg_u32 stood = tg_record_stood(&g->record);
-
-	if (tg_record_flows(&g->record) < TG_GROUP_MANY)
-		return stood > TG_GROUP_FULL;
-	return g->drained && stood > g->drained_at + TG_GROUP_FULL;
-}
-
-/* The flow's own delay shows no queue, and its group's queue has not run empty for long: then the delay that others see
- * beyond it is theirs alone. Without this one member with another queue behind the common one would slow down all. */
-TG_INLINE void tg_group_doubt_offset(struct tg_interface *i, struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
-{
-	if (TG_WITH_DOUBTED_OFFSETS && s->offset_us > 0 && tg_group_stands(tg_group_at(i, s->place)) &&
-	    queue_us <= tg_record_empty_us(t) && tg_record_may_empty(t, TG_GROUP_SEGMENTS))
-		tg_group_lower_offset(s, (tg_u32)s->offset_us / TG_GROUP_OFFSET_DIVISOR + TG_MS_US);
 }
 
 #endif

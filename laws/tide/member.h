@@ -27,7 +27,6 @@ TG_INLINE struct tg_tide *tg_member_settle(struct tg_member *m, struct tg_interf
 	tg_group_settle(i, &m->share, &m->sharing, &m->own, a);
 	TG_FORGET();
 	t = tg_group_record(i, &m->sharing, &m->own);
-	tg_group_doubt_offset(i, &m->sharing, t, a->queue_us);
 	TG_FORGET();
 	tg_group_align(&m->sharing, a);
 	TG_FORGET();

@@ -207,15 +207,11 @@ TG_INLINE void tg_group_drain_shared(struct tg_group *g, const struct tg_arrival
 {
 	struct tg_tide *t = &g->record;
 
-	if (!TG_WITH_SHARED_DRAINS || tg_record_stood(t) < TG_GROUP_STOOD || tg_record_flows(t) < TG_GROUP_MANY) {
-		g->drained = 0;
+	if (!TG_WITH_SHARED_DRAINS || tg_record_stood(t) < TG_GROUP_STOOD || tg_record_flows(t) < TG_GROUP_MANY)
 		return;
-	}
 	if (!tg_record_is_free(t) || a->now_us < g->drain.at_us || !tg_record_stands(t) ||
 	    !tg_record_may_empty(t, TG_GROUP_SEGMENTS))
 		return;
-	g->drained = 1;
-	g->drained_at = tg_record_stood(t);
 	TG_FORGET();
 	tg_group_drain(&g->drain, t, a);
 }

@@ -509,45 +509,6 @@ fn record(rate: u64) -> sys::tg_tide {
     }
 }
 
-/// The group's queue has just run empty, so it does not stand: what a floor is known to hide of it stays known, whether
-/// the bucket in which it ran empty is over or not.
-#[test]
-fn a_queue_that_has_just_run_empty_takes_no_offset_away() {
-    let mut interface = sys::tg_interface::default();
-    interface.group[3].name = 9;
-    interface.group[3].shared = 1;
-    interface.group[3].record = sys::tg_tide {
-        buckets_since_empty: 3,
-        bucket_end_us: 50_025_000,
-        open_us: 5_000,
-        bottlenecked_flows: 2,
-        bottlenecked_weight: 2,
-        ..record(2_000)
-    };
-    let mut sharing = sys::tg_sharing {
-        flow: 2,
-        place: 3,
-        name: 9,
-        joined: 1,
-        offset_us: 20_000,
-        ..Default::default()
-    };
-    for ms in 0..6 {
-        let arrival = sys::tg_arrival {
-            // After 20 ms in which nothing was sent.
-            now_us: 50_020_000 + ms * 1_000,
-            ..Default::default()
-        };
-        // SAFETY: the records are exclusively ours.
-        unsafe {
-            sys::tg_tide_advance(&mut interface.group[3].record, &arrival);
-            let path = &raw const interface.group[3].record;
-            sys::tg_group_doubt_offset(&mut interface, &mut sharing, path, 0);
-        }
-    }
-    assert_eq!(sharing.offset_us, 20_000);
-}
-
 /// Who enters a group brings its rate into the record, who leaves takes with it what it got; and the queue that
 /// the group saw more than its floor is counted out of its lag, and in again.
 #[test]
