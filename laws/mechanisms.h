@@ -26,7 +26,7 @@
 #define TG_WITH_LIMITED_REST 1	 /* ablation: what limited flows take is not shared among the others */
 #define TG_WITH_WHOLE_SEGMENTS 1 /* ablation: small windows are whole segments */
 
-/* Shares by device (tide/device.h, tide/share.h, tide.h). */
+/* Shares by device (tide/device.h, tide/share.h). */
 #define TG_WITH_FAR_EPOCHS 1	/* ablation: an epoch is the farthest bottlenecked flow's round trip */
 
 /* Groups (tide/group.h, tide/search.h, tide/sharing.h). */
@@ -51,7 +51,6 @@
 #define TG_WITH_QUESTIONS 1	  /* ablation: a sender is asked whether it is clocked */
 #define TG_WITH_SIGNALS 1	  /* ablation: a window that has outgrown its use is signalled */
 #define TG_WITH_FIRST_BOUND 1	  /* ablation: before an answer, no more waits than the largest recent window */
-#define TG_WITH_LATE_ECHOES 1	  /* ablation: an echo that is late shows a longer delay */
 #define TG_WITH_COUNTED_ANSWERS 1 /* ablation: between two echoes, answers tell what has passed */
 #define TG_WITH_ECHOED_PROBES 1	  /* ablation: where echoes tell the delay, probes have rules of their own */
 

@@ -8,8 +8,6 @@
 
 #include "../magnitudes.h"
 
-#define TG_ECHO_LATE 2u	/* an echo is late if none has come back for so many of their intervals; swept */
-
 struct tg_echo {
 	tg_u64 heard_us; /* when the last one came back; 0: none yet */
 	tg_u32 every_us; /* time between it and the one before */
@@ -39,22 +37,9 @@ TG_INLINE void tg_echo_heard(struct tg_echo *e, tg_u64 now_us, tg_u32 rtt_us)
 	tg_echo_floor(e, e->rtt_us);
 }
 
-/* The round trip so far: an echo that has not come back has waited for longer than the last. */
-TG_INLINE tg_u32 tg_echo_rtt_us(const struct tg_echo *e, tg_u64 now_us)
+TG_INLINE tg_u32 tg_echo_queue_us(const struct tg_echo *e)
 {
-	tg_u64 late_us = now_us - e->heard_us;
-
-	if (!TG_WITH_LATE_ECHOES || !e->rtt_us || late_us < TG_ECHO_LATE * e->every_us)
-		return e->rtt_us;
-	late_us -= TG_ECHO_LATE * e->every_us;
-	return e->rtt_us + (late_us < TG_SECOND_US ? (tg_u32)late_us : TG_SECOND_US);
-}
-
-TG_INLINE tg_u32 tg_echo_queue_us(const struct tg_echo *e, tg_u64 now_us)
-{
-	tg_u32 rtt_us = tg_echo_rtt_us(e, now_us);
-
-	return rtt_us > e->floor_us ? rtt_us - e->floor_us : 0;
+	return e->rtt_us > e->floor_us ? e->rtt_us - e->floor_us : 0;
 }
 
 #endif

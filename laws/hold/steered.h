@@ -57,7 +57,7 @@ TG_INLINE void tg_steered_measure(const struct tg_steered *s, tg_u64 now_us, tg_
 	a->fresh = (tg_u8)fresh;
 	a->sample_us = fresh ? s->echo.rtt_us : 0;
 	a->rtt_min_us = s->echo.floor_us;
-	a->queue_us = tg_echo_queue_us(&s->echo, now_us);
+	a->queue_us = tg_echo_queue_us(&s->echo);
 	a->met_us = (tg_u32)now_us;
 	a->one_way_us = s->echo.rtt_us;
 	a->tick_us = 1;

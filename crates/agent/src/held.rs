@@ -414,12 +414,12 @@ impl Records {
     }
 
     /// What the law knows of the flow and does to it.
-    pub fn view(&self, place: usize, now_us: u64) -> HoldView {
+    pub fn view(&self, place: usize) -> HoldView {
         // SAFETY: within the mapping; of words that are read while the kernel writes, some are older than others.
         unsafe {
             match self.direction(place) {
-                Direction::Down => view::download(&self.download(place).read_volatile(), now_us),
-                Direction::Up => view::upload(&self.upload(place).read_volatile(), now_us),
+                Direction::Down => view::download(&self.download(place).read_volatile()),
+                Direction::Up => view::upload(&self.upload(place).read_volatile()),
             }
         }
     }

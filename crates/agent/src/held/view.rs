@@ -3,7 +3,7 @@
 use crate::{HoldView, Holding};
 use tidegate_laws::{AckClocking, sys};
 
-pub fn download(hold: &sys::tg_hold, now_us: u64) -> HoldView {
+pub fn download(hold: &sys::tg_hold) -> HoldView {
     // SAFETY: the law only reads a live record, and of any words makes a number.
     let (bulk, here_bytes) =
         unsafe { (sys::tg_hold_is_bulk(hold) != 0, sys::tg_hold_excess(hold)) };
@@ -24,11 +24,11 @@ pub fn download(hold: &sys::tg_hold, now_us: u64) -> HoldView {
         here_bytes,
         wait_us,
         signalled: hold.signals,
-        ..steered(state, &hold.steered, now_us)
+        ..steered(state, &hold.steered)
     }
 }
 
-pub fn upload(hold: &sys::tg_hold_up, now_us: u64) -> HoldView {
+pub fn upload(hold: &sys::tg_hold_up) -> HoldView {
     // SAFETY: the law only reads a live record, and of any words makes a number.
     let (bulk, holds, window, wait_us) = unsafe {
         (
@@ -50,16 +50,16 @@ pub fn upload(hold: &sys::tg_hold_up, now_us: u64) -> HoldView {
         here_bytes: hold.waiting,
         wait_us,
         signalled: hold.signals,
-        ..steered(state, &hold.steered, now_us)
+        ..steered(state, &hold.steered)
     }
 }
 
 /// What both know.
-fn steered(state: Holding, steered: &sys::tg_steered, now_us: u64) -> HoldView {
+fn steered(state: Holding, steered: &sys::tg_steered) -> HoldView {
     let answered = steered.echo.rtt_us > 0;
     let answer = |us| answered.then_some(us);
     // SAFETY: as above.
-    let queue_us = unsafe { sys::tg_echo_queue_us(&steered.echo, now_us) };
+    let queue_us = unsafe { sys::tg_echo_queue_us(&steered.echo) };
     HoldView {
         queue_us: answer(queue_us),
         rtt_us: answer(steered.echo.rtt_us),

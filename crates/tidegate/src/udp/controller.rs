@@ -146,7 +146,7 @@ impl Controller {
             return false;
         }
         self.ask(&candidates, now_us);
-        self.note(now_us);
+        self.note();
         true
     }
 
@@ -317,13 +317,13 @@ impl Controller {
     }
 
     /// Keeps what is worth a line for the first time.
-    fn note(&mut self, now_us: u64) {
+    fn note(&mut self) {
         const WORTH: [Holding; 3] = [Holding::Held, Holding::NotClocked, Holding::Unanswered];
         let records = self.held.records();
         let mut news = Vec::new();
         for (place, tracked) in &mut self.tracked {
             let state = match tracked.gated {
-                true => records.view(*place, now_us).state,
+                true => records.view(*place).state,
                 false => Holding::Unanswered,
             };
             if WORTH.contains(&state) && tracked.reported.insert(state) {
@@ -362,7 +362,6 @@ impl Controller {
 
     /// All that there is to be seen.
     pub fn watch(&mut self) -> HoldSnapshot {
-        let now_us = now_us();
         // Of one that is gone what it counted stays true.
         if let Ok(counts) = self.gate.counts() {
             self.counts.gate = counts;
@@ -371,7 +370,7 @@ impl Controller {
         let each: HashMap<_, _> = each.into_iter().collect();
         let seen = |candidate: Candidate| {
             let records = self.held.records();
-            let mut hold = records.view(candidate.place, now_us);
+            let mut hold = records.view(candidate.place);
             let flow = flow_of(&candidate);
             FlowCounts {
                 waited: hold.held,

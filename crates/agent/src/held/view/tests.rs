@@ -2,7 +2,6 @@ use super::{download, upload};
 use crate::Holding;
 use tidegate_laws::sys;
 
-const NOW_US: u64 = 90_000_000;
 const MSS: u32 = 1200;
 
 /// A download of which something waits: its sender's window is twice what it should be.
@@ -22,7 +21,7 @@ fn held() -> sys::tg_hold {
     hold.gated = 1;
     hold.steered.mss = MSS;
     hold.steered.echo = sys::tg_echo {
-        heard_us: NOW_US,
+        heard_us: 90_000_000,
         every_us: 35_000,
         rtt_us: 60_000,
         floor_us: 40_000,
@@ -36,7 +35,7 @@ fn held() -> sys::tg_hold {
 
 #[test]
 fn what_waits_is_the_law_s_own_number() {
-    let seen = download(&held(), NOW_US);
+    let seen = download(&held());
     assert_eq!(seen.state, Holding::Held);
     assert_eq!((seen.here_bytes, seen.wait_us), (100_000, 50_000));
     assert_eq!((seen.queue_us, seen.rtt_us), (Some(20_000), Some(60_000)));
@@ -70,7 +69,7 @@ fn each_reason_to_leave_it_is_told() {
     for (change, state) in cases {
         let mut hold = held();
         change(&mut hold);
-        let seen = download(&hold, NOW_US);
+        let seen = download(&hold);
         assert_eq!((seen.state, seen.here_bytes), (state, 0));
         assert_eq!(seen.rtt_us.is_some(), state != Holding::Asked);
     }
@@ -92,7 +91,7 @@ fn held_upload() -> sys::tg_hold_up {
 
 #[test]
 fn of_an_upload_what_waits_is_the_gate_s_number() {
-    let seen = upload(&held_upload(), NOW_US);
+    let seen = upload(&held_upload());
     assert_eq!(seen.state, Holding::Held);
     assert_eq!((seen.here_bytes, seen.wait_us), (100_000, 50_000));
     assert_eq!((seen.queue_us, seen.rtt_us), (Some(20_000), Some(60_000)));
@@ -117,6 +116,6 @@ fn each_reason_to_leave_an_upload_is_told() {
     for (change, state) in cases {
         let mut hold = held_upload();
         change(&mut hold);
-        assert_eq!(upload(&hold, NOW_US).state, state);
+        assert_eq!(upload(&hold).state, state);
     }
 }
