@@ -28,6 +28,7 @@
 
 /* Shares by device (tide/device.h, tide/share.h). */
 #define TG_WITH_FAR_EPOCHS 1	/* ablation: an epoch is the farthest bottlenecked flow's round trip */
+#define TG_WITH_OUTAGE_EPOCHS 1	/* ablation: an outage is no part of an epoch */
 
 /* Groups (tide/group.h, tide/search.h, tide/sharing.h). */
 #define TG_WITH_LIKELY_PROOF 1	   /* ablation: where many share a queue, half a proof is enough */

@@ -70,6 +70,8 @@
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS | TG_LAW_CLOCK)
 #define TG_TIDE_CATCH_UP 32u	  /* buckets closed at most for one packet: the verifier's work */
 #define TG_TIDE_IDLE_US TG_OLD_US /* without data for so long, what is known of the link is old */
+#define TG_TIDE_OUTAGE_DIVISOR 8u /* choice: a gap longer than this part of an epoch may be no part of it */
+#define TG_TIDE_OUTAGE_MISSED 4u  /* choice: namely if so many times what came should have come in it */
 
 /* Closes the buckets that have ended by now; only the first of them can have data. It is closed before the loop,
  * since the verifier looks at each round of a loop. */
@@ -94,12 +96,23 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 		tg_tide_open(t, now_us);
 }
 
+/* In a gap in which much more should have come no flow can be counted, so it lengthens the epoch, where shares are by
+ * device: an outage, or all senders' silence. */
+TG_INLINE void tg_tide_extend_epoch(struct tg_tide *t, const struct tg_share *s, const struct tg_arrival *a,
+				    tg_u64 gap_us)
+{
+	if (!TG_WITH_OUTAGE_EPOCHS || !s->effective_weight || gap_us <= t->epoch_us / TG_TIDE_OUTAGE_DIVISOR || gap_us > TG_TIDE_IDLE_US)
+		return;
+	if ((tg_u64)t->m * gap_us >> TG_TIDE_Q > TG_TIDE_OUTAGE_MISSED * tg_max(a->len, a->mss))
+		t->epoch_end_us += gap_us;
+}
+
 /*
  * Advances the path's clock to `a`. A gap is an outage if the packet that ends it waited in the queue for as long; then
  * it counts as zero bytes. It is idleness if the packet was not even sent; then the queue had run empty, and the gap
  * beyond one lag does not count as time.
  */
-TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
+TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_share *s, const struct tg_arrival *a)
 {
 	tg_u64 gap_us = a->now_us - t->arrived_us;
 	tg_u64 idle_us = gap_us > a->queue_us ? gap_us - a->queue_us : 0;
@@ -114,6 +127,7 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 	if (gap_us > t->h_us + t->queue_us)
 		t->ample_us += gap_us; /* of an outage nothing is learned */
 	t->arrived_us = a->now_us;
+	tg_tide_extend_epoch(t, s, a, gap_us);
 	tg_tide_catch_up(t, a);
 	tg_tide_turn_epoch(t, a->now_us);
 }
@@ -162,7 +176,7 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	if (!t->h_us)
 		return TG_UNLIMITED;
 	TG_FORGET();
-	tg_tide_advance(t, a);
+	tg_tide_advance(t, s, a);
 	TG_FORGET();
 	t->current += a->len;
 	if (a->fresh || !a->rounds)
