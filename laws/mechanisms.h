@@ -26,7 +26,7 @@
 #define TG_WITH_LIMITED_REST 1	 /* ablation: what limited flows take is not shared among the others */
 #define TG_WITH_WHOLE_SEGMENTS 1 /* ablation: small windows are whole segments */
 
-/* Shares by device (tide/device.h, tide/share.h). */
+/* Shares by device (tide/device.h, tide/share.h, tide.h). */
 #define TG_WITH_FAR_EPOCHS 1	/* ablation: an epoch is the farthest bottlenecked flow's round trip */
 #define TG_WITH_OUTAGE_EPOCHS 1	/* ablation: an outage is no part of an epoch */
 
