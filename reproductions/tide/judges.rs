@@ -479,9 +479,10 @@ fn company(set: Set) -> Result<Judge> {
             Measure::more(
                 "ours: goodput, Mbit/s",
                 read(|run| {
-                    let down = run.flows.iter().filter(|f| {
-                        f.direction == Direction::Down.into() && f.name != "another's"
-                    });
+                    let down = run
+                        .flows
+                        .iter()
+                        .filter(|f| f.direction == Direction::Down.into() && f.name != "another's");
                     (down.map(|f| f.goodput_bps).sum::<f64>() / 1e6).max(1e-3)
                 }),
             ),
