@@ -14,7 +14,7 @@
 #define TG_TIDE_WHOLE_SEGMENTS (TG_EMPTY_DIVISOR / 2) /* in less, half a segment is more than an empty queue */
 
 /*
- * Hungry flows are counted over an epoch: one round trip, queue included. Where shares are by device it is that of the
+ * Bottlenecked flows are counted over an epoch: one round trip, queue included. Where shares are by device it is that of the
  * bottlenecked flow that is farthest away: what comes from there comes in a burst each round trip, and would be missing in
  * most of the shorter ones. Then too little weight is counted, and each flow gets too much. (By flow that is rare and
  * costs little, and longer epochs cost goodput beside short flows: docs/internals/groups.md.)
