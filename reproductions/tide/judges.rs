@@ -345,7 +345,7 @@ fn crowd(set: Set) -> Result<Judge> {
     };
     let trials: Arc<[Trial]> = paths.iter().flat_map(trial).collect();
     let cases = trials.iter().map(|trial| trial.case(TIDE)).collect();
-    let [even, queue] = [(); 2].map(|()| trials.clone());
+    let even = trials.clone();
     Ok(Judge {
         id: "crowd",
         cases,
@@ -358,13 +358,10 @@ fn crowd(set: Set) -> Result<Judge> {
                     })
                 }))
             }),
-            Measure::less("mean queueing delay, ms", move |s| {
-                geometric_mean(
-                    queue
-                        .iter()
-                        .map(|t| s.mean(&t.by(TIDE), |run| delay_ms(&run.link))),
-                )
-            }),
+            Measure::less(
+                "mean queueing delay, ms",
+                typical(&trials, |run| delay_ms(&run.link)),
+            ),
         ],
     })
 }
@@ -402,7 +399,7 @@ fn devices(set: Set) -> Result<Judge> {
         case
     };
     let cases = trials.iter().map(by_device).collect();
-    let [even, queue] = [(); 2].map(|()| trials.clone());
+    let even = trials.clone();
     let shares = |run: &RunResult| {
         let of = |(name, ..): &(&str, u64, f64)| {
             let flows = run
@@ -420,13 +417,10 @@ fn devices(set: Set) -> Result<Judge> {
             Measure::more("3 devices: Jain's index", move |s| {
                 mean(even.iter().map(|trial| s.mean(&trial.by(TIDE), shares)))
             }),
-            Measure::less("mean queueing delay, ms", move |s| {
-                geometric_mean(
-                    queue
-                        .iter()
-                        .map(|t| s.mean(&t.by(TIDE), |run| delay_ms(&run.link))),
-                )
-            }),
+            Measure::less(
+                "mean queueing delay, ms",
+                typical(&trials, |run| delay_ms(&run.link)),
+            ),
         ],
     })
 }
@@ -436,57 +430,62 @@ fn company(set: Set) -> Result<Judge> {
     const BEGIN_S: f64 = 15.0;
     const END_S: f64 = 40.0;
     let paths = over(set, &[10.0], &[CellKind::Lte])?;
-    let for_a_while = |what: Workload, steered| Workload {
-        start_s: BEGIN_S,
-        stop_s: Some(END_S),
-        steered,
+    let another = |what| Workload {
+        steered: false,
         ..what
     };
-    let another = Workload::new("another's", download().does);
-    let shapes = [
-        (
-            "another's download",
-            vec![download(), for_a_while(another, false)],
-        ),
-        (
-            "another's upload",
-            vec![download(), for_a_while(upload(BEGIN_S, END_S), false)],
-        ),
-        (
-            "our upload",
-            vec![download(), for_a_while(upload(BEGIN_S, END_S), true)],
-        ),
-        ("pages", vec![Workload::new("pages", median_page(1.0))]),
+    let leaves = Workload {
+        start_s: BEGIN_S,
+        stop_s: Some(END_S),
+        ..Workload::new("another's", download().does)
+    };
+    let ours = upload(BEGIN_S, END_S);
+    let beside = [
+        ("another's download", another(leaves)),
+        ("another's upload", another(ours.clone())),
+        ("our upload", ours),
     ];
-    let trial = |path: &Path| {
-        let path = path.clone();
-        shapes.clone().map(|(subject, workloads)| {
-            Trial::new(subject, &path, DURATION_S, workloads)
-                .warmed_up(WARMUP_S)
-                .uplink(2.0, 1.0)
-        })
+    let trial = |subject: &str, path: &Path, workloads| {
+        Trial::new(subject, path, DURATION_S, workloads)
+            .warmed_up(WARMUP_S)
+            .uplink(2.0, 1.0)
     };
-    let trials: Arc<[Trial]> = paths.iter().flat_map(trial).collect();
-    let cases = trials.iter().map(|trial| trial.case(TIDE)).collect();
-    let read = |read: fn(&RunResult) -> f64| {
-        let trials = trials.clone();
-        move |s: &Sample| geometric_mean(trials.iter().map(|t| s.mean(&t.by(TIDE), read)))
-    };
+    let downloads = paths.iter().flat_map(|path| {
+        let of = |(subject, other): &(&str, Workload)| {
+            trial(subject, path, vec![download(), other.clone()])
+        };
+        beside.iter().map(of).collect::<Vec<_>>()
+    });
+    let downloads: Arc<[Trial]> = downloads.collect();
+    let page = || vec![Workload::new("page", median_page(1.0))];
+    let pages: Arc<[Trial]> = paths.iter().map(|p| trial("pages", p, page())).collect();
+    let all = downloads.iter().chain(pages.iter());
+    let cases = all.map(|trial| trial.case(TIDE)).collect();
     Ok(Judge {
         id: "company",
         cases,
         measures: vec![
             Measure::more(
-                "ours: goodput, Mbit/s",
-                read(|run| {
-                    let down = run
-                        .flows
-                        .iter()
-                        .filter(|f| f.direction == Direction::Down.into() && f.name != "another's");
-                    (down.map(|f| f.goodput_bps).sum::<f64>() / 1e6).max(1e-3)
+                "a download's goodput, Mbit/s",
+                typical(&downloads, |run| {
+                    let ours = run.flows.iter().find(|f| f.name == download().name);
+                    ours.map_or(0.0, |f| f.goodput_bps / 1e6).max(1e-3)
                 }),
             ),
-            Measure::less("mean queueing delay, ms", read(|run| delay_ms(&run.link))),
+            Measure::less(
+                "mean queueing delay, ms",
+                typical(&downloads, |run| delay_ms(&run.link)),
+            ),
+            Measure::less(
+                "a page's time, ms",
+                typical(&pages, |run| run.fetches[0].time_ms.mean),
+            ),
         ],
     })
+}
+
+/// The geometric mean over trials of tide.
+fn typical(trials: &Arc<[Trial]>, read: fn(&RunResult) -> f64) -> impl Fn(&Sample) -> f64 + use<> {
+    let trials = trials.clone();
+    move |s| geometric_mean(trials.iter().map(|t| s.mean(&t.by(TIDE), read)))
 }
