@@ -103,6 +103,12 @@ fn run(args: &Args) -> Result<()> {
     bar.end();
     match args.json {
         true => println!("{}", serde_json::to_string_pretty(&swept)?),
+        false if args.ablate => print!(
+            "{}{}{}",
+            table::table(&swept),
+            table::worth(&swept),
+            table::unseen(&swept)
+        ),
         false => print!("{}{}", table::table(&swept), table::unseen(&swept)),
     }
     Ok(())

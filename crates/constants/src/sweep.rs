@@ -49,6 +49,8 @@ pub struct Value {
     pub measured: Vec<f64>,
     /// How far the mean difference from the value in use is certain, at 95 %, seed by seed; infinite with one seed.
     pub certain: Vec<f64>,
+    /// By how much each measure is better, in multiples of what is taken for chance; 0 where better is not known.
+    pub gains: Vec<f64>,
     pub verdict: Verdict,
 }
 
@@ -127,6 +129,7 @@ impl Sweep<'_> {
             value: variable.in_use,
             measured: in_use.means(),
             certain: vec![0.0; judge.measures.len()],
+            gains: vec![0.0; judge.measures.len()],
             verdict: Verdict::InUse,
         }];
         for value in variable.tried(self.coarse) {
@@ -135,9 +138,11 @@ impl Sweep<'_> {
             let measured = self.measure(judge, bar);
             variable.set(variable.in_use);
             let measured = measured?;
+            let gains = gains(&judge.measures, in_use, &measured);
             values.push(Value {
                 value,
-                verdict: verdict(&judge.measures, in_use, &measured),
+                verdict: verdict(&judge.measures, &gains),
+                gains,
                 certain: in_use.certain(&measured),
                 measured: measured.means(),
             });
@@ -225,31 +230,33 @@ fn half_interval(values: &[f64]) -> f64 {
     }
 }
 
-fn verdict(measures: &[Measure], in_use: &Seeds, measured: &Seeds) -> Verdict {
+/// By how much each measure is better than in use, in multiples of what is taken for chance: with several seeds what
+/// differs between them, too.
+fn gains(measures: &[Measure], in_use: &Seeds, measured: &Seeds) -> Vec<f64> {
     let (before, after) = (in_use.means(), measured.means());
     let certain = in_use.certain(measured);
-    // In multiples of what is taken for chance: with several seeds what differs between them, too.
-    let gains: Vec<f64> = measures
-        .iter()
-        .enumerate()
-        .filter_map(|(n, measure)| {
-            let gain = (after[n] - before[n]) / before[n].abs().max(f64::MIN_POSITIVE);
-            let (gain, chance) = match measure.better? {
-                Better::More => (gain, CHANCE_OF_MORE),
-                Better::Less => (-gain, CHANCE_OF_LESS),
-            };
-            let uncertain = if certain[n].is_finite() {
-                certain[n]
-            } else {
-                0.0
-            };
-            Some(gain / chance.max(uncertain))
-        })
-        .collect();
+    let gain = |(n, measure): (usize, &Measure)| {
+        let more = (after[n] - before[n]) / before[n].abs().max(f64::MIN_POSITIVE);
+        let (gain, chance) = match measure.better {
+            Some(Better::More) => (more, CHANCE_OF_MORE),
+            Some(Better::Less) => (-more, CHANCE_OF_LESS),
+            None => return 0.0,
+        };
+        let uncertain = if certain[n].is_finite() {
+            certain[n]
+        } else {
+            0.0
+        };
+        gain / chance.max(uncertain)
+    };
+    measures.iter().enumerate().map(gain).collect()
+}
+
+fn verdict(measures: &[Measure], gains: &[f64]) -> Verdict {
     let better = gains.iter().any(|&gain| gain > 1.0);
     let worse = gains.iter().any(|&gain| gain < -1.0);
     match (better, worse) {
-        _ if gains.is_empty() => Verdict::Unjudged,
+        _ if measures.iter().all(|measure| measure.better.is_none()) => Verdict::Unjudged,
         (true, true) => Verdict::Trade,
         (true, false) => Verdict::Better,
         (false, true) => Verdict::Worse,

@@ -42,6 +42,36 @@ pub fn table(swept: &[Swept]) -> String {
     text
 }
 
+/// What each mechanism is worth: what differs by more than chance without it, judge by judge.
+pub fn worth(swept: &[Swept]) -> String {
+    let mut text = "| mechanism | what it does | without it |\n| --- | --- | --- |\n".to_owned();
+    for of_one in swept.chunk_by(|a, b| a.constant == b.constant) {
+        let differs: Vec<String> = of_one.iter().filter_map(seen_by).collect();
+        let differs = match differs.is_empty() {
+            true => "the same".to_owned(),
+            false => differs.join("; "),
+        };
+        let Swept { constant, says, .. } = &of_one[0];
+        let name = constant.trim_start_matches("TG_WITH_");
+        writeln!(text, "| `{name}` | {says} | {differs} |").expect("text");
+    }
+    text.push('\n');
+    text
+}
+
+/// What a judge sees of its first other value, if it sees anything.
+fn seen_by(one: &Swept) -> Option<String> {
+    let (before, value) = (&one.values[0].measured, &one.values[1]);
+    let change =
+        |n: usize| (value.measured[n] - before[n]) / before[n].abs().max(f64::MIN_POSITIVE);
+    let measures = one.measures.iter().enumerate();
+    let differ = measures.filter(|&(n, _)| value.gains[n].abs() > 1.0);
+    let differ: Vec<String> = differ
+        .map(|(n, name)| format!("{name} {}", with_interval(change(n), value.certain[n])))
+        .collect();
+    (!differ.is_empty()).then(|| format!("{}: {}", one.judge, differ.join(", ")))
+}
+
 /// Those of which no judge sees any value: without such a mechanism everything is the same.
 pub fn unseen(swept: &[Swept]) -> String {
     let is_seen = |one: &Swept| {

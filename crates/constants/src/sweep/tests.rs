@@ -1,6 +1,10 @@
 use super::*;
 use tidegate_study::Sample;
 
+fn judged(measures: &[Measure], in_use: &Seeds, measured: &Seeds) -> Verdict {
+    verdict(measures, &gains(measures, in_use, measured))
+}
+
 #[test]
 fn what_is_better_in_one_and_worse_in_another_is_a_trade() {
     let nothing = |_: &Sample| 0.0;
@@ -9,7 +13,7 @@ fn what_is_better_in_one_and_worse_in_another_is_a_trade() {
         Measure::less("delay", nothing),
     ];
     let one = |goodput, delay| Seeds(vec![vec![goodput, delay]]);
-    let beside = |goodput, delay| verdict(&measures, &one(100.0, 50.0), &one(goodput, delay));
+    let beside = |goodput, delay| judged(&measures, &one(100.0, 50.0), &one(goodput, delay));
     assert_eq!(beside(100.5, 48.0), Verdict::Same);
     assert_eq!(beside(99.5, 40.0), Verdict::Better);
     assert_eq!(beside(100.5, 60.0), Verdict::Worse);
@@ -23,10 +27,10 @@ fn what_differs_between_seeds_is_chance() {
     let in_use = seeds(&[100.0, 110.0, 90.0, 105.0]);
     // The same difference in each pair is certain, whatever the seeds differ by.
     let more = seeds(&[103.0, 113.0, 93.0, 108.0]);
-    assert_eq!(verdict(&measures, &in_use, &more), Verdict::Better);
+    assert_eq!(judged(&measures, &in_use, &more), Verdict::Better);
     assert!(in_use.certain(&more)[0] < 1e-9);
     let as_much = seeds(&[110.0, 100.0, 105.0, 102.0]);
-    assert_eq!(verdict(&measures, &in_use, &as_much), Verdict::Same);
+    assert_eq!(judged(&measures, &in_use, &as_much), Verdict::Same);
     // Of -10 and 10: their mean is known to 12.7 times the deviation of 14.1 over the root of 2.
     assert!((half_interval(&[-10.0, 10.0]) - 127.0).abs() < 0.1);
 }
