@@ -52,7 +52,7 @@ pub fn worth(swept: &[Swept]) -> String {
             false => differs.join("; "),
         };
         let Swept { constant, says, .. } = &of_one[0];
-        let name = constant.trim_start_matches("TG_WITH_");
+        let name = short_name(constant);
         writeln!(text, "| `{name}` | {says} | {differs} |").expect("text");
     }
     text.push('\n');
@@ -88,13 +88,19 @@ pub fn unseen(swept: &[Swept]) -> String {
     let mut names: Vec<String> = swept
         .iter()
         .filter(|one| !seen.contains(one.constant))
-        .map(|one| format!("`{}`", one.constant.trim_start_matches("TG_")))
+        .map(|one| format!("`{}`", short_name(one.constant)))
         .collect();
     names.dedup();
     match names.is_empty() {
         true => String::new(),
         false => format!("No judge sees {}.\n", names.join(", ")),
     }
+}
+
+/// Without what all constants begin with, and all switches.
+fn short_name(constant: &str) -> &str {
+    let name = constant.trim_start_matches("TG_");
+    name.trim_start_matches("WITH_")
 }
 
 /// What a value changes.
@@ -109,7 +115,7 @@ fn row(one: &Swept, value: &Value) -> String {
         .collect();
     format!(
         "| `{}` | {} → {} | {} | {} |",
-        one.constant.trim_start_matches("TG_"),
+        short_name(one.constant),
         one.in_use,
         value.value,
         changes.join(" | "),
