@@ -7,9 +7,6 @@ use tidegate_scenario::{
 };
 use tidegate_study::Extent;
 
-/// Packets that a downlink's buffer holds.
-const BUFFER_PACKETS: usize = 2000;
-
 /// Milliseconds between a rate series' bursts: those of the shipped LTE cell.
 const BURST_MS: f64 = 4.0;
 
@@ -56,11 +53,10 @@ impl Link {
         }
     }
 
-    /// A downlink of at least that one-way delay, through that queue discipline.
-    pub fn down(&self, delay_ms: f64, policy: QueuePolicy) -> LinkSpec {
+    /// A downlink of at least that one-way delay in milliseconds; its buffer is the path's.
+    pub fn down(&self, delay_ms: f64) -> LinkSpec {
         LinkSpec {
             delay_trace: self.delay_trace.clone(),
-            queue: queue(BUFFER_PACKETS, policy),
             ..LinkSpec::new(self.rate.clone(), delay_ms)
         }
     }

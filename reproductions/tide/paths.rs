@@ -20,8 +20,12 @@ const DURATION_S: f64 = 60.0;
 /// From when on it counts.
 pub const WARMUP_S: f64 = 5.0;
 
-/// Packets that the uplink's buffer holds.
+/// Packets that the downlink's buffer holds, unless it is one of a bandwidth-delay product; and the uplink's.
+const DOWNLINK_PACKETS: usize = 2000;
 const UPLINK_PACKETS: usize = 1000;
+
+/// Bytes of a full packet.
+const PACKET_BYTES: f64 = 1500.0;
 
 /// The uplink's smallest rate in Mbit/s, and its share of the downlink's mean rate: ACKs never wait.
 const UPLINK_MBPS: f64 = 5.0;
@@ -36,6 +40,8 @@ pub struct Path {
     pub rtt_ms: u32,
     /// What the link carries on average, in Mbit/s.
     pub mean_mbps: f64,
+    /// Packets that the downlink's buffer holds.
+    buffer_packets: usize,
     link: Link,
 }
 
@@ -72,7 +78,7 @@ pub fn over(links: impl IntoIterator<Item = Link>, rtts_ms: &[u32]) -> Result<Ve
 /// # Errors
 /// When its recording cannot be read.
 pub fn mean_mbps(link: &Link) -> Result<f64> {
-    let down = link.down(0.0, QueuePolicy::DropTail);
+    let down = link.down(0.0);
     let config = down.resolve(FilePath::new(""), 1)?;
     let [from, to] = [WARMUP_S, DURATION_S].map(Instant::from_secs_f64);
     let bytes = Capacity::new(&config.rate).bytes(from, to);
@@ -93,7 +99,18 @@ impl Path {
             name: format!("{}, {rtt_ms} ms", link.name),
             rtt_ms,
             mean_mbps,
+            buffer_packets: DOWNLINK_PACKETS,
             link: link.clone(),
+        }
+    }
+
+    /// The same through a buffer of one bandwidth-delay product, at the link's mean rate and the base RTT.
+    pub fn shallow(&self) -> Self {
+        let bdp_bytes = self.mean_mbps * 1e6 / 8.0 * f64::from(self.rtt_ms) / 1e3;
+        Self {
+            name: format!("{}, 1 BDP", self.name),
+            buffer_packets: (bdp_bytes / PACKET_BYTES).ceil() as usize,
+            ..self.clone()
         }
     }
 
@@ -107,7 +124,7 @@ impl Path {
     /// # Errors
     /// When its recording cannot be read.
     pub fn rates_mbps(&self) -> Result<[f64; 2]> {
-        let down = self.link.down(0.0, QueuePolicy::DropTail);
+        let down = self.link.down(0.0);
         let config = down.resolve(FilePath::new(""), 1)?;
         let mut capacity = Capacity::new(&config.rate);
         let second = |from: u32| {
@@ -123,7 +140,10 @@ impl Path {
     /// A download over it, through that queue discipline.
     pub fn scenario(&self, policy: QueuePolicy, run: Run) -> Scenario {
         let delay_ms = f64::from(self.rtt_ms) / 2.0;
-        let down = self.link.down(delay_ms, policy);
+        let down = LinkSpec {
+            queue: links::queue(self.buffer_packets, policy),
+            ..self.link.down(delay_ms)
+        };
         let up = LinkSpec {
             queue: links::queue(UPLINK_PACKETS, QueuePolicy::DropTail),
             ..LinkSpec::new(RateSpec::ConstantMbps(self.uplink_mbps()), delay_ms)

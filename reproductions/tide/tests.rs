@@ -287,9 +287,11 @@ fn the_company_of_beside_is_another_hosts_or_has_no_window() {
         ..Extent::default()
     };
     let figure = super::beside::figure(&extent).unwrap();
-    // 10 Mbit/s, lte, hspa, evdo; six kinds of company × Linux, DRWA, tide, and tide alone.
-    assert_eq!(figure.cases.len(), 4 * (6 * 3 + 1));
-    for case in figure.cases {
+    let study = Study::new(vec![figure], 1);
+    // 10 Mbit/s with two buffers, lte, hspa, evdo; ten kinds of company × Linux and tide, and DRWA in one;
+    // one, four and one with BBR alone.
+    assert_eq!(study.cases().len(), 5 * (10 * 2 + 1 + 3));
+    for case in study.cases() {
         for workload in &case.scenario.workloads {
             let ours = workload.name == "download";
             let seen = case.name.starts_with("windowless");

@@ -1,4 +1,11 @@
-use super::{BIN_S, DURATION_S, END_S, drained_s, together_bps};
+use super::super::{DURATION_S, END_S};
+use super::{drained_s, level_ms};
+
+#[test]
+fn a_drained_queue_is_twice_what_it_is_alone_or_20_ms() {
+    assert!((level_ms(30.0) - 60.0).abs() < 1e-9);
+    assert!((level_ms(3.0) - 20.0).abs() < 1e-9);
+}
 
 /// A delay every 100 ms after the other's end, from seconds after it.
 fn delays(delay_ms: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
@@ -31,12 +38,4 @@ fn a_dip_is_no_drained_queue() {
     assert!((time - (DURATION_S - END_S)).abs() < 0.2, "{time}");
     // Nor is one from which nothing of ours ever comes.
     assert!((drained_s(&[], 20.0) - (DURATION_S - END_S)).abs() < 1e-9);
-}
-
-/// 2 Mbit/s from 20 s on, of 15 s to 105 s.
-#[test]
-fn a_flow_that_begins_late_had_nothing_before() {
-    let bins = 200..1650;
-    let curve: Vec<_> = bins.map(|n| (f64::from(n) * BIN_S, 2e6)).collect();
-    assert!((together_bps(&curve) - 2e6 * 85.0 / 90.0).abs() < 1e-3);
 }

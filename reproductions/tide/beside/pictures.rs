@@ -1,0 +1,97 @@
+//! How the flows share, over time on one path and on all paths.
+
+use super::DURATION_S;
+use super::company::{
+    BBR_FIRST, BBR_JOINS, Company, FIRST, FOUR_JOIN, HELD_FIRST, HELD_JOINS, JOINS, JOINS_FOUR,
+};
+use super::meeting::{Meeting, QUEUE, RATE};
+use crate::spans::seconds;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_study::Sample;
+
+/// Those with shares to be seen.
+const SHOWN: [Company; 8] = [
+    JOINS, FIRST, FOUR_JOIN, JOINS_FOUR, BBR_JOINS, BBR_FIRST, HELD_JOINS, HELD_FIRST,
+];
+
+/// Everybody's rate and the queue on the first path, and our share on all.
+pub fn all(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
+    let mut pictures = Vec::new();
+    for company in SHOWN {
+        let of = meetings.iter().filter(|meeting| meeting.company == company);
+        let first = of.clone().next().expect("a steady link");
+        pictures.extend(rates(sample, first));
+        pictures.push(queues(sample, first));
+        pictures.push(shares(sample, company, of));
+    }
+    pictures
+}
+
+/// Every flow's rate, a picture for each contender.
+fn rates(sample: &Sample, meeting: &Meeting) -> Vec<plot::Figure> {
+    let contenders = meeting.company.contenders().into_iter();
+    let picture = |(label, contender, nth)| {
+        let case = meeting.beside.by(contender);
+        let line = |flow: String, pen| {
+            let curve = sample.flow_curves(&case, &flow, RATE).next();
+            Curve::new(flow, pen, Mark::Line, seconds(&curve.unwrap_or_default()))
+        };
+        let others = meeting.company.other_flows().into_iter();
+        let ours = meeting.company.our_flows().into_iter();
+        let others = others.map(|flow| line(flow, Pen::nth(3)));
+        strip(
+            format!("{}: {label}", meeting.beside.name()),
+            Axis::new("Mbit/s", Scale::FromZero),
+            others
+                .chain(ours.map(|flow| line(flow, Pen::nth(nth))))
+                .collect(),
+        )
+    };
+    contenders.map(picture).collect()
+}
+
+/// The queue with each contender.
+fn queues(sample: &Sample, meeting: &Meeting) -> plot::Figure {
+    let contenders = meeting.company.contenders().into_iter();
+    let queues = contenders.map(|(label, contender, nth)| {
+        let delays = sample.curve(&meeting.beside.by(contender), QUEUE);
+        Curve::new(label, Pen::nth(nth), Mark::Line, delays)
+    });
+    let title = format!("{}: queueing delay", meeting.beside.name());
+    strip(title, Axis::new("ms", Scale::Log), queues.collect())
+}
+
+fn strip(title: String, y: Axis, curves: Vec<Curve>) -> plot::Figure {
+    plot::Figure {
+        title,
+        x: Axis::new("time, s", Scale::FromZero).within(0.0, DURATION_S),
+        y,
+        curves,
+        size: plot::Figure::STRIP,
+    }
+}
+
+/// A dot a path: the share of the link, over the link's rate.
+fn shares<'a>(
+    sample: &Sample,
+    company: Company,
+    meetings: impl Iterator<Item = &'a Meeting> + Clone,
+) -> plot::Figure {
+    let contenders = company.contenders().into_iter();
+    let dots = contenders.map(|(label, contender, nth)| {
+        let share = |m: &Meeting| (m.beside.path.mean_mbps, m.share(sample, contender));
+        let points = meetings.clone().map(share).collect();
+        Curve::new(label, Pen::nth(nth), Mark::Dots, points)
+    });
+    plot::Figure {
+        title: format!(
+            "{}: our share of the link while both are there, every path",
+            company.name
+        ),
+        x: Axis::new("mean rate of the link, Mbit/s", Scale::Log),
+        y: Axis::new("%", Scale::FromZero).within(0.0, 105.0),
+        curves: dots.collect(),
+        size: plot::Figure::WIDE,
+    }
+}

@@ -1,0 +1,207 @@
+//! What is asked of tide in company.
+
+use super::super::contenders::DRWA;
+use super::AFTERWARDS;
+use super::company::{COMPANIES, Company, JOINS, Other};
+use super::meeting::{Meeting, TENTH};
+use super::table;
+use crate::means::{mean, most};
+use std::sync::Arc;
+use tidegate_study::{Claim, Quantity, Sample};
+
+/// Links slower than this, in Mbit/s, are those on which DRWA is said to starve.
+const SLOW_MBPS: f64 = 2.5;
+
+/// Share of such a link that it is left with at most, in percent.
+const STARVED: f64 = 6.0;
+
+/// Seconds until the queue is drained, at most.
+const DRAINED_S: f64 = 5.0;
+
+/// Points of the link that we may leave unused after the other's end, where Linux would not.
+const UNUSED: f64 = 3.5;
+
+/// Share of the link that we get at least beside a flow that is held, in percent.
+const BESIDE_HELD: f64 = 40.0;
+
+/// What is to be kept, in percent: as a mean over the paths, and on each of them.
+#[derive(Clone, Copy)]
+struct Kept {
+    mean: f64,
+    each: f64,
+}
+
+/// Those of every company, and DRWA's starvation.
+pub fn all(meetings: &[Meeting]) -> Vec<Quantity> {
+    let of = |company| -> Arc<[Meeting]> {
+        let of = meetings.iter().filter(|meeting| meeting.company == company);
+        of.cloned().collect()
+    };
+    let mut quantities = Vec::new();
+    for company in COMPANIES {
+        quantities.extend(Asked::new(company, of(company)).all());
+    }
+    quantities.push(starved(of(JOINS)));
+    quantities
+}
+
+/// What is to be kept beside that company.
+fn kept(company: Company) -> Kept {
+    match company.even() {
+        Some(_) => Kept {
+            mean: 90.0,
+            each: 75.0,
+        },
+        None => Kept {
+            mean: 80.0,
+            each: 80.0,
+        },
+    }
+}
+
+/// Whether that path misses what is asked of each.
+pub fn misses(sample: &Sample, meeting: &Meeting) -> bool {
+    let shares = matches!(meeting.company.other, Other::Unseen(_));
+    meeting.kept(sample) < kept(meeting.company).each
+        || shares && meeting.excess(sample) > 0.0
+        || meeting.drained_s(sample) > DRAINED_S
+}
+
+/// What is asked beside one kind of company, on all its paths.
+struct Asked {
+    company: Company,
+    meetings: Arc<[Meeting]>,
+}
+
+impl Asked {
+    fn new(company: Company, meetings: Arc<[Meeting]>) -> Self {
+        Self { company, meetings }
+    }
+
+    fn all(&self) -> Vec<Quantity> {
+        let kept = self.kept();
+        let share = self.share();
+        kept.into_iter()
+            .chain(share)
+            .chain(self.drained())
+            .chain([self.used()])
+            .collect()
+    }
+
+    /// A number over all paths.
+    fn quantity(
+        &self,
+        what: &str,
+        unit: &'static str,
+        claim: Claim,
+        read: impl Fn(&Sample, &[Meeting]) -> f64 + Send + Sync + 'static,
+    ) -> Quantity {
+        let meetings = self.meetings.clone();
+        let name = format!("{}: {what}", self.company.name);
+        Quantity::new(name, unit, claim, move |s| read(s, &meetings))
+    }
+
+    /// On how many paths something is so; on none it should be.
+    fn count(
+        &self,
+        what: &str,
+        is_so: impl Fn(&Sample, &Meeting) -> bool + Send + Sync + 'static,
+    ) -> Quantity {
+        let count = self.meetings.len() as f64;
+        let what = format!("of {count} paths, on how many {what}");
+        let claim = Claim::at_most(0.0, count);
+        self.quantity(&what, "paths", claim, move |s, meetings| {
+            meetings.iter().filter(|m| is_so(s, m)).count() as f64
+        })
+    }
+
+    fn kept(&self) -> [Quantity; 2] {
+        let Kept { mean: all, each } = kept(self.company);
+        let of = match self.company.even() {
+            Some(_) => "the smaller of Linux's goodput and an even share",
+            None => "Linux's goodput",
+        };
+        let what = format!("kept of {of}, mean");
+        let (company, listed) = (self.company, self.meetings.clone());
+        [
+            self.quantity(&what, "%", Claim::at_least(all, 0.0), |s, meetings| {
+                mean(meetings.iter().map(|m| m.kept(s)))
+            }),
+            self.count(&format!("less than {each} %"), move |s, m| m.kept(s) < each)
+                .listing(move |s| table::misses(s, company, &listed)),
+        ]
+    }
+
+    /// Of what the others could have.
+    fn share(&self) -> Option<Quantity> {
+        match self.company.other {
+            Other::Unseen(_) => Some(self.excess()),
+            Other::Held => Some(self.left()),
+            Other::Datagrams => None,
+        }
+    }
+
+    fn excess(&self) -> Quantity {
+        // All that the link carries.
+        let most_of_all = 100.0 - TENTH - self.company.even().unwrap_or_default();
+        self.quantity(
+            "share of the link above an even one and a tenth, or above Linux's, largest",
+            "points",
+            Claim::at_most(0.0, most_of_all),
+            |s, meetings| most(meetings.iter().map(|m| m.excess(s))),
+        )
+    }
+
+    fn left(&self) -> Quantity {
+        let claim = Claim::at_least(BESIDE_HELD, 0.0);
+        self.quantity("share of the link, mean", "%", claim, |s, meetings| {
+            mean(meetings.iter().map(|m| m.share(s, m.company.ours())))
+        })
+    }
+
+    fn drained(&self) -> [Quantity; 2] {
+        let claim = Claim::at_most(DRAINED_S, AFTERWARDS.length_s());
+        [
+            self.quantity(
+                "time until tide's queue is drained, longest",
+                "s",
+                claim,
+                |s, meetings| most(meetings.iter().map(|m| m.drained_s(s))),
+            ),
+            self.count(&format!("it takes longer than {DRAINED_S} s"), |s, m| {
+                m.drained_s(s) > DRAINED_S
+            }),
+        ]
+    }
+
+    fn used(&self) -> Quantity {
+        let read = |s: &Sample, m: &Meeting| {
+            let [ours, linux] = [m.company.ours(), m.company.linux()].map(|c| m.used(s, c));
+            ours - linux
+        };
+        self.quantity(
+            "utilisation after the other's end, tide less Linux",
+            "points",
+            Claim::at_least(-UNUSED, -100.0),
+            move |s, meetings| mean(meetings.iter().map(|m| read(s, m))),
+        )
+    }
+}
+
+/// What DRWA is left with where it starves.
+fn starved(meetings: Arc<[Meeting]>) -> Quantity {
+    Quantity::new(
+        format!(
+            "{}: share of a slow link that DRWA λ = 3 is left with",
+            JOINS.name
+        ),
+        "%",
+        Claim::at_most(STARVED, 50.0),
+        move |sample| {
+            let slow = meetings
+                .iter()
+                .filter(|m| m.beside.path.mean_mbps < SLOW_MBPS);
+            mean(slow.map(|m| m.share(sample, DRWA)))
+        },
+    )
+}

@@ -1,0 +1,30 @@
+//! The paths on which something is missed.
+
+use super::company::Company;
+use super::meeting::Meeting;
+use super::quantities::misses as is_missed;
+use tidegate_study::{Entry, Listing, Sample};
+
+/// What the columns hold: percent, percent of the link, and seconds.
+const HEADS: [&str; 5] = ["path", "kept, %", "share, %", "Linux's, %", "drained, s"];
+
+/// A row for each path on which too little is kept, too much is taken, or the queue is drained too late.
+pub fn misses(sample: &Sample, company: Company, meetings: &[Meeting]) -> Listing {
+    let missed = meetings.iter().filter(|m| is_missed(sample, m));
+    Listing {
+        title: format!("{}: every path that misses a goal", company.name),
+        heads: HEADS.map(String::from).into(),
+        rows: missed.map(|meeting| row(sample, meeting)).collect(),
+    }
+}
+
+fn row(sample: &Sample, meeting: &Meeting) -> Vec<Entry> {
+    let [ours, linux] = meeting.shares(sample);
+    vec![
+        meeting.beside.path.name.clone().into(),
+        meeting.kept(sample).into(),
+        ours.into(),
+        linux.into(),
+        meeting.drained_s(sample).into(),
+    ]
+}
