@@ -6,6 +6,7 @@ mod meeting;
 mod paths;
 mod pictures;
 mod quantities;
+mod reasons;
 mod table;
 
 use crate::spans::Span;

@@ -114,6 +114,11 @@ impl Path {
         }
     }
 
+    /// Whether its buffer is not one of a bandwidth-delay product.
+    pub const fn is_deep(&self) -> bool {
+        self.buffer_packets == DOWNLINK_PACKETS
+    }
+
     /// What the uplink carries, in Mbit/s.
     pub fn uplink_mbps(&self) -> f64 {
         UPLINK_MBPS.max(self.mean_mbps * UPLINK_SHARE)

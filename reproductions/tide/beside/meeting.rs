@@ -53,17 +53,6 @@ impl Meeting {
             .collect()
     }
 
-    /// Whether untouched Linux ever gets data: a full buffer keeps its first packets out, and who waits
-    /// for the next attempt leaves no queue.
-    pub fn connects(&self, sample: &Sample) -> bool {
-        let case = self.beside.by(self.company.linux());
-        let any = |flow: String| {
-            let mut curves = sample.flow_curves(&case, &flow, RATE);
-            curves.any(|curve| !curve.is_empty())
-        };
-        self.company.our_flows().into_iter().any(any)
-    }
-
     /// What our flows get while the other is there, in bit/s.
     fn goodput_bps(&self, sample: &Sample, contender: Contender) -> f64 {
         let case = self.beside.by(contender);
@@ -93,8 +82,8 @@ impl Meeting {
         kept(ours, linux, self.company.even())
     }
 
-    /// By how much tide's share of the link is larger than an even one and a tenth, and than untouched Linux's; in
-    /// points, negative if it is smaller than one of them. Where no share is even, than Linux's.
+    /// By how much tide's share of the link is larger than an even one and a tenth, or than untouched Linux's if that
+    /// is larger; in points, negative if it is smaller. Where no share is even, than Linux's.
     pub fn excess(&self, sample: &Sample) -> f64 {
         let [ours, linux] = self.shares(sample);
         excess(ours, linux, self.company.even())

@@ -1,15 +1,16 @@
 //! What is asked of tide in company.
 
 use super::super::contenders::DRWA;
+use super::super::paths::Path;
 use super::AFTERWARDS;
 use super::company::{COMPANIES, Company, JOINS, Other};
 use super::meeting::{Meeting, TENTH};
-use super::table;
+use super::{reasons, table};
 use crate::means::{mean, most};
 use std::sync::Arc;
 use tidegate_study::{Claim, Quantity, Sample};
 
-/// Links slower than this, in Mbit/s, are those on which DRWA is said to starve.
+/// Links slower than this, in Mbit/s, with a deep buffer are those on which DRWA is said to starve.
 const SLOW_MBPS: f64 = 2.5;
 
 /// Share of such a link that it is left with at most, in percent.
@@ -122,12 +123,15 @@ impl Asked {
             None => "Linux's goodput",
         };
         let what = format!("kept of {of}, mean");
+        let reason = reasons::kept(self.company);
         let (company, listed) = (self.company, self.meetings.clone());
         [
             self.quantity(&what, "%", Claim::at_least(all, 0.0), |s, meetings| {
                 mean(meetings.iter().map(|m| m.kept(s)))
-            }),
+            })
+            .because(reason),
             self.count(&format!("less than {each} %"), move |s, m| m.kept(s) < each)
+                .because(reason)
                 .listing(move |s| table::misses(s, company, &listed)),
         ]
     }
@@ -190,17 +194,16 @@ impl Asked {
 
 /// What DRWA is left with where it starves.
 fn starved(meetings: Arc<[Meeting]>) -> Quantity {
+    let starves = |path: &Path| path.mean_mbps < SLOW_MBPS && path.is_deep();
     Quantity::new(
         format!(
-            "{}: share of a slow link that DRWA λ = 3 is left with",
+            "{}: share of a slow link with a deep buffer that DRWA λ = 3 is left with",
             JOINS.name
         ),
         "%",
         Claim::at_most(STARVED, 50.0),
         move |sample| {
-            let slow = meetings
-                .iter()
-                .filter(|m| m.beside.path.mean_mbps < SLOW_MBPS);
+            let slow = meetings.iter().filter(|m| starves(&m.beside.path));
             mean(slow.map(|m| m.share(sample, DRWA)))
         },
     )
