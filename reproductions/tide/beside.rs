@@ -25,6 +25,9 @@ const DURATION_S: f64 = 165.0;
 const TOGETHER: Span = Span(SECOND_S, END_S);
 const AFTERWARDS: Span = Span(END_S, DURATION_S);
 
+/// Where a queue that was not drained by then stands.
+const AT_THE_END: Span = Span(DURATION_S - 10.0, DURATION_S);
+
 /// The figure.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use super::super::paths::{Path, WARMUP_S};
 use super::super::trials::Trial;
 use super::company::Company;
 use super::drained::{drained_s, level_ms};
-use super::{AFTERWARDS, DURATION_S, TOGETHER};
+use super::{AFTERWARDS, AT_THE_END, DURATION_S, TOGETHER};
 use crate::means::mean;
 use crate::radio::HEADERS;
 use crate::spans::BIN_S;
@@ -83,10 +83,17 @@ impl Meeting {
     }
 
     /// By how much tide's share of the link is larger than an even one and a tenth, or than untouched Linux's if that
-    /// is larger; in points, negative if it is smaller. Where no share is even, than Linux's.
-    pub fn excess(&self, sample: &Sample) -> f64 {
+    /// is larger; in points, negative if it is smaller. Only where a share can be even.
+    pub fn excess(&self, sample: &Sample) -> Option<f64> {
         let [ours, linux] = self.shares(sample);
-        excess(ours, linux, self.company.even())
+        let even = self.company.even()?;
+        Some(excess(ours, linux, even))
+    }
+
+    /// Queueing delay at the run's end with tide, in milliseconds.
+    pub fn left_ms(&self, sample: &Sample) -> f64 {
+        let curves = sample.curves(&self.beside.by(self.company.ours()), QUEUE);
+        mean(curves.map(|curve| mean(AT_THE_END.values(&curve))))
     }
 
     /// What is used of the link after the other's end, in percent.
@@ -115,8 +122,8 @@ fn kept(ours: f64, linux: f64, even: Option<f64>) -> f64 {
 }
 
 /// As [`Meeting::excess`], from shares in percent.
-fn excess(ours: f64, linux: f64, even: Option<f64>) -> f64 {
-    ours - even.map_or(linux, |even| linux.max(even + TENTH))
+fn excess(ours: f64, linux: f64, even: f64) -> f64 {
+    ours - linux.max(even + TENTH)
 }
 
 /// The mean of a curve while both are there; before a flow begins it has no curve.

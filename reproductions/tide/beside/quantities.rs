@@ -62,9 +62,8 @@ fn kept(company: Company) -> Kept {
 
 /// Whether that path misses what is asked of each.
 pub fn misses(sample: &Sample, meeting: &Meeting) -> bool {
-    let shares = matches!(meeting.company.other, Other::Unseen(_));
     meeting.kept(sample) < kept(meeting.company).each
-        || shares && meeting.excess(sample) > 0.0
+        || meeting.excess(sample).is_some_and(|points| points > 0.0)
         || meeting.drained_s(sample) > DRAINED_S
 }
 
@@ -152,7 +151,7 @@ impl Asked {
             "share of the link above an even one and a tenth, or above Linux's, largest",
             "points",
             Claim::at_most(0.0, most_of_all),
-            |s, meetings| most(meetings.iter().map(|m| m.excess(s))),
+            |s, meetings| most(meetings.iter().filter_map(|m| m.excess(s))),
         )
     }
 

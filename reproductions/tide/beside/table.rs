@@ -5,8 +5,15 @@ use super::meeting::Meeting;
 use super::quantities::misses as is_missed;
 use tidegate_study::{Entry, Listing, Sample};
 
-/// What the columns hold: percent, percent of the link, and seconds.
-const HEADS: [&str; 5] = ["path", "kept, %", "share, %", "Linux's, %", "drained, s"];
+/// What the columns hold: percent, percent of the link, seconds, and milliseconds.
+const HEADS: [&str; 6] = [
+    "path",
+    "kept, %",
+    "share, %",
+    "Linux's, %",
+    "drained, s",
+    "queue at the end, ms",
+];
 
 /// A row for each path on which too little is kept, too much is taken, or the queue is drained too late.
 pub fn misses(sample: &Sample, company: Company, meetings: &[Meeting]) -> Listing {
@@ -26,5 +33,6 @@ fn row(sample: &Sample, meeting: &Meeting) -> Vec<Entry> {
         ours.into(),
         linux.into(),
         meeting.drained_s(sample).into(),
+        meeting.left_ms(sample).into(),
     ]
 }

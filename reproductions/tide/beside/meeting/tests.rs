@@ -18,8 +18,8 @@ fn what_is_kept_is_of_linuxs_or_of_an_even_share() {
 
 #[test]
 fn too_much_is_more_than_an_even_share_and_a_tenth_and_more_than_linuxs() {
-    assert!((excess(70.0, 10.0, Some(50.0)) - 10.0).abs() < 1e-9);
-    assert!((excess(70.0, 90.0, Some(50.0)) + 20.0).abs() < 1e-9);
+    assert!((excess(70.0, 10.0, 50.0) - 10.0).abs() < 1e-9);
+    assert!((excess(70.0, 90.0, 50.0) + 20.0).abs() < 1e-9);
 }
 
 /// 2 Mbit/s from 20 s on, of 15 s to 105 s.
