@@ -230,13 +230,18 @@ fn half_interval(values: &[f64]) -> f64 {
     }
 }
 
+/// By how much a measure changes, as a part of what it is with the value in use.
+pub fn change(before: f64, after: f64) -> f64 {
+    (after - before) / before.abs().max(f64::MIN_POSITIVE)
+}
+
 /// By how much each measure is better than in use, in multiples of what is taken for chance: with several seeds what
 /// differs between them, too.
 fn gains(measures: &[Measure], in_use: &Seeds, measured: &Seeds) -> Vec<f64> {
     let (before, after) = (in_use.means(), measured.means());
     let certain = in_use.certain(measured);
     let gain = |(n, measure): (usize, &Measure)| {
-        let more = (after[n] - before[n]) / before[n].abs().max(f64::MIN_POSITIVE);
+        let more = change(before[n], after[n]);
         let (gain, chance) = match measure.better {
             Some(Better::More) => (more, CHANCE_OF_MORE),
             Some(Better::Less) => (-more, CHANCE_OF_LESS),

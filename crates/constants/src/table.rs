@@ -1,6 +1,6 @@
 //! What a sweep shows, for terminals and for documents.
 
-use crate::sweep::{Swept, Value, Verdict};
+use crate::sweep::{Swept, Value, Verdict, change};
 use crate::variable::Variable;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -61,13 +61,11 @@ pub fn worth(swept: &[Swept]) -> String {
 
 /// What a judge sees of its first other value, if it sees anything.
 fn seen_by(one: &Swept) -> Option<String> {
-    let (before, value) = (&one.values[0].measured, &one.values[1]);
-    let change =
-        |n: usize| (value.measured[n] - before[n]) / before[n].abs().max(f64::MIN_POSITIVE);
-    let measures = one.measures.iter().enumerate();
+    let value = &one.values[1];
+    let measures = one.measures.iter().zip(changes(one, value)).enumerate();
     let differ = measures.filter(|&(n, _)| value.gains[n].abs() > 1.0);
     let differ: Vec<String> = differ
-        .map(|(n, name)| format!("{name} {}", with_interval(change(n), value.certain[n])))
+        .map(|(_, (name, change))| format!("{name} {change}"))
         .collect();
     (!differ.is_empty()).then(|| format!("{}: {}", one.judge, differ.join(", ")))
 }
@@ -105,22 +103,23 @@ fn short_name(constant: &str) -> &str {
 
 /// What a value changes.
 fn row(one: &Swept, value: &Value) -> String {
-    let before = &one.values[0].measured;
-    let change = |n: usize| {
-        let (before, after) = (before[n], value.measured[n]);
-        (after - before) / before.abs().max(f64::MIN_POSITIVE)
-    };
-    let changes: Vec<String> = (0..before.len())
-        .map(|n| with_interval(change(n), value.certain[n]))
-        .collect();
     format!(
         "| `{}` | {} → {} | {} | {} |",
         short_name(one.constant),
         one.in_use,
         value.value,
-        changes.join(" | "),
+        changes(one, value).join(" | "),
         value.verdict.words()
     )
+}
+
+/// By how much it changes each measure.
+fn changes(one: &Swept, value: &Value) -> Vec<String> {
+    let before = one.values[0].measured.iter();
+    let measured = before.zip(&value.measured).zip(&value.certain);
+    measured
+        .map(|((&before, &after), &certain)| with_interval(change(before, after), certain))
+        .collect()
 }
 
 fn joined(numbers: &[f64], form: impl Fn(f64) -> String) -> String {
@@ -186,3 +185,6 @@ impl Verdict {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
