@@ -5,7 +5,8 @@ use super::company::{
     BBR_FIRST, BBR_JOINS, Company, FIRST, FOUR_JOIN, HELD_FIRST, HELD_JOINS, JOINS, JOINS_FOUR,
 };
 use super::meeting::{Meeting, QUEUE, RATE};
-use crate::spans::seconds;
+use crate::spans::{BIN_S, seconds};
+use std::collections::BTreeMap;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::Sample;
@@ -15,7 +16,7 @@ const SHOWN: [Company; 8] = [
     JOINS, FIRST, FOUR_JOIN, JOINS_FOUR, BBR_JOINS, BBR_FIRST, HELD_JOINS, HELD_FIRST,
 ];
 
-/// Everybody's rate and the queue on the first path, and our share on all.
+/// Both sides' rates and the queue on the first path, and our share on all.
 pub fn all(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
     let mut pictures = Vec::new();
     for company in SHOWN {
@@ -28,27 +29,39 @@ pub fn all(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
     pictures
 }
 
-/// Every flow's rate, a picture for each contender.
+/// Our flows' rate and the others', a picture for each contender.
 fn rates(sample: &Sample, meeting: &Meeting) -> Vec<plot::Figure> {
     let contenders = meeting.company.contenders().into_iter();
     let picture = |(label, contender, nth)| {
         let case = meeting.beside.by(contender);
-        let line = |flow: String, pen| {
-            let curve = sample.flow_curves(&case, &flow, RATE).next();
-            Curve::new(flow, pen, Mark::Line, seconds(&curve.unwrap_or_default()))
+        let line = |label: &str, flows: Vec<String>, pen| {
+            let curves = flows
+                .iter()
+                .filter_map(|flow| sample.flow_curves(&case, flow, RATE).next());
+            Curve::new(label, pen, Mark::Line, seconds(&total(curves)))
         };
-        let others = meeting.company.other_flows().into_iter();
-        let ours = meeting.company.our_flows().into_iter();
-        let others = others.map(|flow| line(flow, Pen::nth(3)));
         strip(
             format!("{}: {label}", meeting.beside.name()),
             Axis::new("Mbit/s", Scale::FromZero),
-            others
-                .chain(ours.map(|flow| line(flow, Pen::nth(nth))))
-                .collect(),
+            vec![
+                line("the other's", meeting.company.other_flows(), Pen::nth(3)),
+                line("ours", meeting.company.our_flows(), Pen::nth(nth)),
+            ],
         )
     };
     contenders.map(picture).collect()
+}
+
+/// The sum of several flows' curves, each from its own beginning to its own end.
+fn total(curves: impl Iterator<Item = Vec<(f64, f64)>>) -> Vec<(f64, f64)> {
+    let mut bins = BTreeMap::new();
+    for (at_s, value) in curves.flatten() {
+        let bin = bins
+            .entry((at_s / BIN_S).round() as u64)
+            .or_insert((at_s, 0.0));
+        bin.1 += value;
+    }
+    bins.into_values().collect()
 }
 
 /// The queue with each contender.
@@ -95,3 +108,6 @@ fn shares<'a>(
         size: plot::Figure::WIDE,
     }
 }
+
+#[cfg(test)]
+mod tests;
