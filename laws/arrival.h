@@ -54,10 +54,8 @@ struct tg_arrival {
 	tg_u8 sack;	    /* an upload's acknowledgement says that data are missing */
 	tg_u8 upload;	    /* it is an upload's */
 	tg_u8 rounds;	    /* the delay is told by round trips, which come now and then */
-	tg_u8 echoed;	    /* the delay is told by echoes of ours, which come now and then */
-	tg_u8 binds;	    /* with `echoed`: more waits here than the window lets out */
 	tg_u8 bound;	    /* the delay is only an upper bound: the sender need not have filled its window */
-	tg_u8 unused[7];
+	tg_u8 unused[1];
 };
 
 /* Where measuring begins: nothing is known yet but what the segment says. */

@@ -13,8 +13,8 @@
  * every function takes two times of our clock: that at the end of the forward way and that at the end of the way back.
  *
  * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
- * `flow.h` bounds the delay by the round trip's own rise, `tide.h` probes whether it is a queue at
- * all. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 3 1/3, 4
+ * `flow.h` bounds the delay by the round trip's own rise, `tide.h` asks whose queue it is, if it
+ * is one. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 3 1/3, 4
  * or 10 ms on old Linux, 1 us where Linux is told so.
  */
 #ifndef TG_DELAY_H
@@ -226,7 +226,7 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 /*
  * No clock enters the sum of both ways' floors: it is a round trip, and none is negative. If it were, a floor has been
  * lowered by the clock. So a clock is found out that is set, or that runs too fast or too slow, once that has moved it
- * by RTTmin against ours. A window of ours makes the data's queue sink now and then (`tide/recheck.h`), so a queue that
+ * by RTTmin against ours. A window of ours makes the data's queue sink now and then (`tide/floors.h`), so a queue that
  * such a clock hides does not keep it from that.
  *
  * `round_us` is a round trip whose data waited for `queue_us`; since the last one the clocks have drifted apart by

@@ -8,15 +8,11 @@
 
 #include "base.h"
 
-/* Floors (tide/probe.h, tide/recheck.h, tide/fall_open.h). */
-#define TG_WITH_PROBES 1	  /* ablation: floors rise where a probe shows a longer path */
-#define TG_WITH_LONGER_LAGS 1	  /* ablation: a lag that has grown brings a probe at once, and others sooner */
-#define TG_WITH_JITTER_SLACK 1	  /* ablation: while the lag is longer, a level may vary by more */
-#define TG_WITH_LONG_PROBES 1	  /* ablation: while the lag is longer, a probe that is not used goes on */
+/* Whose queue it is (tide/whose_queue.h, tide/floors.h). */
+#define TG_WITH_WHOSE_QUEUE 1	  /* ablation: where a queue stands, a question tells whose it is */
+#define TG_WITH_OTHERS_VETO 1	  /* ablation: a queue in which other flows of ours wait is not another machine's */
 #define TG_WITH_RAISED_RECHECKS 1 /* ablation: floors that have risen are rechecked */
 #define TG_WITH_FALL_RECHECKS 1	  /* ablation: floors that have fallen by much are rechecked */
-#define TG_WITH_OTHERS_VETO 1	  /* ablation: a group takes no level for path while others wait as well */
-#define TG_WITH_FALL_OPEN 1	  /* ablation: without timestamps, a window falls open that has become next to nothing */
 
 /* The forecast and its window (tide/forecast.h, tide/share.h). */
 #define TG_WITH_STOOD_FALLS 1	 /* ablation: a lower count counts once the queue has stood through two buckets */
@@ -53,6 +49,5 @@
 #define TG_WITH_SIGNALS 1	  /* ablation: a window that has outgrown its use is signalled */
 #define TG_WITH_FIRST_BOUND 1	  /* ablation: before an answer, no more waits than the largest recent window */
 #define TG_WITH_COUNTED_ANSWERS 1 /* ablation: between two echoes, answers tell what has passed */
-#define TG_WITH_ECHOED_PROBES 1	  /* ablation: where echoes tell the delay, probes have rules of their own */
 
 #endif

@@ -6,8 +6,8 @@
  * With a window W the queue is W(t - lag) minus what was delivered in the last empty round trip. A forecast that is too
  * high builds a queue, one that is too low loses capacity. Minimising the sum of both is the newsvendor problem, and
  * its solution is the forecast plus a multiple of its mean error: Jacobson's RTO estimator applied to capacity. Delay
- * is not fed back. It only tells when the queue ran empty: then demand limited the count, and the link could have
- * carried more.
+ * is not fed back. It only tells whose queue it is, and when it ran empty: then demand limited the count, and the link
+ * could have carried more.
  *
  *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it),
  *          at least RTTmin and 5 ms
@@ -33,24 +33,24 @@
  *
  * States:
  *
- *            a queue has stood for a whole lag
- *   STARTING ---------------------------------> RUNNING <----------+
- *      ^  the kernel's window, or slow start's     |               |
- *      |                                           | floor         | what the probe let in
- *      +----------- idle for 10 s -----------------+ doubtful      | has been watched
- *                                                  v               |
- *                                               PROBING -----------+
- *                                            W fixed, larger
+ *            a queue has stood for a whole lag           a floor rose or fell, or a drain
+ *   STARTING ---------------------------------> RUNNING ------------------------------> RECHECKING
+ *      ^  the kernel's window, or slow start's  |     ^ <------------------------------      ^
+ *      |                                        |     |      two round trips later           |
+ *      | idle for 10 s,  the queue is another's |     | it ran empty for a lag, or           |
+ *      | in any state                           v     | others of ours wait in it, too       |
+ *      +------------------------------------ COMPETING --------------------------------------+
+ *                                                           the queue is ours again
  *
- * and RUNNING -> RECHECKING -> RUNNING, with the window that a shorter lag asks for: less and less often
- * after floors have risen, and when one has fallen.
+ * RECHECKING: the window is that of a shorter lag, to look under floors that have risen or fallen (tide/floors.h), and to
+ * drain.
  *
- * PROBING ages the floors. After a route has become longer, the smallest delay seen before is no longer that
- * of the empty queue: the longer way counts as queue, the window is too small for it, and the forecast falls.
- * But a queue is ours only if our window moves it. So if delay stands still at some level while the forecast
- * has fallen, the window is opened a little. If more arrives at the same delay, that level is path, and all
- * floors rise by it. A real queue would have grown: the price of a probe is that it does so for a round trip.
- * Capacity is never given away.
+ * COMPETING: a queue that stands is ours, another machine's, or none at all, but a path that has become longer. A queue is
+ * ours only if our window moves it. So a question lowers the window again and again for a short time: a queue of ours
+ * falls meanwhile by as much as time passes, another's by our share alone, and a longer path does not fall
+ * (tide/question.h). If it is not ours, the window leaves room for twice what comes, and the sender's congestion control
+ * decides, as it would without us (tide/whose_queue.h). Once it is ours again it is drained. What stays then is path, and
+ * all floors rise by it; but if that is more than eight lags, it is another's after all, and the path competes again.
  *
  * Source: the project's own; docs/internals/law.md derives it.
  */
@@ -61,11 +61,10 @@
 #include "tide/forecast.h"
 #include "tide/group.h"
 #include "tide/path.h"
-#include "tide/probe.h"
-#include "tide/recheck.h"
+#include "tide/floors.h"
 #include "tide/search.h"
 #include "tide/share.h"
-#include "tide/fall_open.h"
+#include "tide/whose_queue.h"
 
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS | TG_LAW_CLOCK)
 #define TG_TIDE_CATCH_UP 32u	  /* buckets closed at most for one packet: the verifier's work */
@@ -124,48 +123,10 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_share *s, cons
 	if (idle_us > tg_tide_empty_us(t))
 		tg_tide_note_empty(t);
 	TG_FORGET();
-	if (gap_us > t->h_us + t->queue_us)
-		t->ample_us += gap_us; /* of an outage nothing is learned */
 	t->arrived_us = a->now_us;
 	tg_tide_extend_epoch(t, s, a, gap_us);
 	tg_tide_catch_up(t, a);
 	tg_tide_turn_epoch(t, a->now_us);
-}
-
-TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
-{
-	tg_tide_note_fall(t, s, a->fell_us);
-	if (a->queue_us <= tg_tide_empty_us(t)) {
-		t->last_empty_us = a->now_us;
-		t->last_empty_m = t->m;
-		t->probe_backoff_us = 0;
-	}
-	tg_tide_compare_lag(t, s, a);
-	TG_FORGET();
-	tg_tide_fall_open(t, a);
-	TG_FORGET();
-	if (t->state == TG_TIDE_RECHECKING) {
-		tg_tide_shorten_recheck(t, a);
-		if (a->now_us >= t->recheck_end_us)
-			t->state = TG_TIDE_RUNNING;
-	}
-	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&
-	    TG_WITH_FALL_RECHECKS && tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
-		tg_tide_recheck_fallen(t, a);
-	else if (TG_WITH_PROBES && t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a))
-		tg_tide_begin_probe(t, a);
-	else if (TG_WITH_RAISED_RECHECKS && t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
-		tg_tide_recheck_raised(t, s, a);
-	TG_FORGET();
-	if (t->state != TG_TIDE_PROBING)
-		return;
-	if (a->now_us >= t->watch_us && (a->fresh || !(a->rounds || a->echoed)))
-		t->watched_us = tg_min(t->watched_us, a->queue_us);
-	TG_FORGET();
-	if (a->now_us < t->watch_end_us || !tg_tide_may_judge(t, a))
-		return;
-	TG_FORGET();
-	tg_tide_end_probe(t, a);
 }
 
 /* A measured data packet of the flow `s` arrives on the path `t`. Returns the flow's window. */
@@ -179,11 +140,15 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	tg_tide_advance(t, s, a);
 	TG_FORGET();
 	t->current += a->len;
+	t->round_bytes += a->len;
 	if (a->fresh || !a->rounds)
 		t->bucket_min_us = tg_min(t->bucket_min_us, a->queue_us);
 	t->queue_us = a->queue_us;
 	tg_tide_count_bottlenecked(t, s, a->len);
-	tg_tide_age_floors(t, s, a);
+	TG_FORGET();
+	tg_tide_recheck(t, s, a);
+	TG_FORGET();
+	tg_tide_tell_queue(t, a);
 	TG_FORGET();
 	return tg_tide_share(t, s);
 }

@@ -204,8 +204,6 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 	a->queue_us -= back_us;
 	a->upload = 1;
 	a->rtt_min_us = s->echo.least_us;
-	a->echoed = 1;
-	a->binds = h->waiting != 0;
 	if (fresh) {
 		tg_windowed_min_update(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_INFINITE_US, now_us);
 		a->lag_us = tg_windowed_min_value(&h->lag_us);

@@ -83,6 +83,11 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 /* The last eight buckets came at rate `x`; `empty`: the queue ran empty in the last of them. */
 TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
+	/* Others move what comes, and its error says nothing about the link. */
+	if (t->state == TG_TIDE_COMPETING) {
+		tg_tide_set_forecast(t, t->m + ((x - t->m) >> TG_TIDE_MEAN_SHIFT));
+		return;
+	}
 	if (empty)
 		x += tg_tide_shifted(x, TG_TIDE_GROWTH_SHIFT);
 	if (TG_WITH_STOOD_FALLS && x < t->m && t->buckets_since_empty < TG_TIDE_FULL)
@@ -97,17 +102,11 @@ TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)
 	t->bucket_end_us = from_us + t->open_us;
 }
 
-/* Notes the smallest delay of a bucket with data: whether the queue stands, and at what level. */
+/* Notes the smallest delay of a bucket with data: whether the queue stands. */
 TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 {
-	tg_u32 slack_us = tg_tide_level_slack_us(t);
-
+	t->level_us = t->bucket_min_us;
 	t->standing_buckets = t->bucket_min_us <= tg_tide_empty_us(t) ? 0 : t->standing_buckets + 1;
-	if (t->bucket_min_us > t->level_us + slack_us || t->level_us > t->bucket_min_us + slack_us) {
-		t->level_us = t->bucket_min_us;
-		t->steady = 0;
-	}
-	t->steady++;
 }
 
 /* Where delays are only bounded, a window that is not filled looks like a queue. As long as the rate has grown by a
@@ -116,7 +115,7 @@ TG_INLINE void tg_tide_note_growth(struct tg_tide *t, const struct tg_arrival *a
 {
 	tg_s64 x = tg_tide_rate(t);
 
-	if (!a->bound || t->bucket_end_us < t->open_until_us)
+	if (!a->bound)
 		return;
 	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_shifted(t->peak, TG_TIDE_FLAT_SHIFT)) {
 		t->peak = x;
@@ -127,8 +126,7 @@ TG_INLINE void tg_tide_note_growth(struct tg_tide *t, const struct tg_arrival *a
 /* Whether a queue has stood for a lag, or for longer where delays are only bounded. */
 TG_INLINE int tg_tide_is_full(const struct tg_tide *t, const struct tg_arrival *a)
 {
-	return t->bucket_end_us >= t->open_until_us &&
-	       t->buckets_since_empty >= (a->bound ? TG_TIDE_FLAT : TG_TIDE_BUCKETS);
+	return t->buckets_since_empty >= (a->bound ? TG_TIDE_FLAT : TG_TIDE_BUCKETS);
 }
 
 /* Whether the queue ran empty in the open bucket, `seen` to have data or not. */
@@ -169,7 +167,6 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 	t->standing_buckets = 0;
 	t->buckets_since_empty = 0;
 	t->ran_empty = 0;
-	t->steady = 0;
 	t->current = 0;
 	t->sum = 0;
 	t->sum_us = 0;
@@ -180,8 +177,6 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 	t->peak = 0;
 	t->bucket_min_us = TG_INFINITE_US;
 	tg_tide_open(t, now_us);
-	t->last_empty_us = now_us;
-	t->probe_backoff_us = 0;
 }
 
 #endif

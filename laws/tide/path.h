@@ -6,6 +6,7 @@
 #include "../arrival.h"
 #include "../magnitudes.h"
 #include "../windowed_min.h"
+#include "question.h"
 
 /*
  * Each constant of tide says where its value comes from: a paper, an RFC, clocks, arithmetic, the verifier, or "swept":
@@ -17,7 +18,6 @@
 #define TG_TIDE_EMPTY_US TG_CLOCK_NOISE_US	  /* a shorter delay is an empty queue */
 #define TG_TIDE_EMPTY_DIVISOR TG_EMPTY_DIVISOR	  /* a delay below this part of the lag is an empty queue, too */
 #define TG_TIDE_SEGMENT_DIVISOR 2u		  /* choice: a segment is taken to need this part of a lag at most */
-#define TG_TIDE_JITTER_SLACK_US TG_CLOCK_NOISE_US /* more for a level while the lag is longer: a trial on Starlink's changing paths */
 #define TG_TIDE_MARGIN_EIGHTHS 11u		  /* of both errors: how many waiting bytes a lost one is worth; swept */
 
 /* What tide is doing on a path. */
@@ -26,10 +26,10 @@ enum tg_tide_state {
 	TG_TIDE_STARTING,
 	/* The window is the forecast plus its margin. */
 	TG_TIDE_RUNNING,
-	/* The window is opened a little, to tell a longer path from a queue. */
-	TG_TIDE_PROBING,
 	/* The window is what a shorter lag asks for, to look under floors that have risen, or fallen. */
 	TG_TIDE_RECHECKING,
+	/* The queue is another's: the window leaves room for twice what comes. */
+	TG_TIDE_COMPETING,
 };
 
 /* The path: the queue that its flows share. Times are absolute, in us. */
@@ -38,15 +38,14 @@ struct tg_tide {
 	tg_u64 bucket_end_us;
 	tg_u64 epoch_end_us;
 	tg_u64 lag_moved_at_us;		  /* when H was last moved */
-	tg_u64 last_empty_us;		  /* when the queue was last seen empty */
-	tg_u64 probed_us;		  /* when the last probe ended */
-	tg_u64 watch_us;		  /* when what the probe let in begins to arrive */
-	tg_u64 watch_end_us;
+	tg_u64 ask_us;			  /* nobody is asked whose queue it is before */
+	tg_u64 grown_us;		  /* nor, while competing, because more comes */
+	tg_u64 queued_us;		  /* when a packet last met a queue */
+	tg_u64 competing_us;		  /* when it began to compete */
+	tg_u64 settled_us;		  /* after competing: until when the queue is taken to fall; 0: it is not watched */
 	tg_u64 recheck_us;		  /* when the raised floors are held against RTTmin; 0: none is */
 	tg_u64 recheck_end_us;
 	tg_u64 recheck_paid_us;		  /* until when the rechecks after falls are paid for */
-	tg_u64 ample_us;		  /* when the forecast was last a fair part of what it was as the queue ran empty */
-	tg_u64 open_until_us;		  /* until when the window is left open */
 	tg_u64 current;			  /* bytes in the open bucket */
 	tg_u64 sum;			  /* bytes in the closed ones */
 	tg_u64 sum_us;			  /* their width */
@@ -57,8 +56,9 @@ struct tg_tide {
 	tg_s64 d2;
 	tg_s64 last_empty_m;		  /* m when the queue was last seen empty */
 	tg_s64 peak;			  /* while it starts: the rate when that last grew enough */
-	tg_s64 before;			  /* the rate before the probe */
-	tg_s64 aim;			  /* the rate that the probe makes room for */
+	tg_s64 round_rate;		  /* what came in the last epoch */
+	tg_s64 round_rate_was;		  /* and in the one before */
+	tg_s64 asked_rate;		  /* what came when it was last asked whose queue it is */
 	tg_u32 width_us[TG_TIDE_BUCKETS];
 	tg_u32 open_us;			  /* width of the open bucket */
 	tg_u32 errors;			  /* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
@@ -68,8 +68,7 @@ struct tg_tide {
 	tg_u32 standing_buckets;	  /* with data, in a row, that ended with a standing queue */
 	tg_u32 buckets_since_empty;	  /* buckets in a row in which the queue did not run empty, up to now */
 	tg_u32 ran_empty;		  /* whether it ran empty in the open one, which then is none of them */
-	tg_u32 level_us;		  /* at which the buckets' smallest delays stand */
-	tg_u32 steady;			  /* for how many buckets with data */
+	tg_u32 level_us;		  /* smallest delay of the last bucket with data */
 	tg_u32 next;			  /* slot of the open bucket */
 	tg_u32 state;			  /* enum tg_tide_state */
 	tg_u32 epoch;			  /* counts round trips, for the bottlenecked */
@@ -85,22 +84,22 @@ struct tg_tide {
 	tg_u32 limited_bytes_now;
 	tg_u32 active_weight;		  /* weight of those that had data in the last epoch */
 	tg_u32 active_weight_now;
-	tg_u32 probes;			  /* probes begun */
-	tg_u32 probe_window;
-	tg_u32 before_us;		  /* level before the probe */
-	tg_u32 watched_us;		  /* smallest delay of what the probe let in */
-	tg_u32 watches;			  /* lags that a probe was watched for */
-	tg_u32 longer;			  /* whether the last packet's flow has a longer lag than when it saw an empty queue */
+	tg_u32 round_bytes;		  /* that came in this epoch */
+	tg_u32 questions;		  /* times that it was asked whose queue it is */
+	tg_u32 others_heard;		  /* answers in a row that it is another's */
+	tg_u32 asked_queue_us;		  /* the queue when it was asked last */
+	tg_u32 asked_window;		  /* the window while it competes and asks */
+	tg_u32 ask_wait_us;		  /* how long an answer counts */
+	tg_u32 least_us;		  /* smallest delay since the last competing */
 	tg_u32 risen_us;		  /* by how much floors have risen in all */
-	tg_u32 probe_backoff_us;	  /* how long after a probe a floor is trusted */
 	tg_u32 recheck_wait_us;		  /* how long a raised floor is trusted */
 	tg_u32 recheck_h_us;		  /* the lag that is tried when it is not */
 	tg_u32 span;			  /* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 	tg_u32 segment_us;		  /* how long the forecast takes over a segment */
 	tg_u32 uploading;		  /* the way back carries uploads that we steer */
-	tg_u32 probe_echoed;		  /* the probe was begun by the rules for delays that echoes tell */
 	struct tg_windowed_min base_us;	  /* of H */
+	struct tg_question question;
 };
 
 /* A flow's part in its path. */
@@ -113,7 +112,6 @@ struct tg_share {
 	tg_u32 fallen_us;	    /* by how much its floor or RTTmin fell in this span */
 	tg_u32 span;
 	tg_u32 h_us;		    /* its own lag; 0: not known yet */
-	tg_u32 last_empty_h_us;	    /* its lag when it last saw an empty queue, or began to steer by this record */
 	tg_u32 weight;		    /* of its part beside other flows'; 0 counts as 1 */
 	tg_u32 effective_weight;    /* its weight as one of its device's flows (device.h); 0: shares are by flow */
 	tg_u32 device_bytes;	    /* its bytes in all, when its device's were counted last */
@@ -167,12 +165,6 @@ TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
 	return tg_max(tg_max(t->h_us / TG_TIDE_EMPTY_DIVISOR, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
-}
-
-/* By how much two delays at one level may differ. The delay of a path that has just changed jitters. */
-TG_INLINE tg_u32 tg_tide_level_slack_us(const struct tg_tide *t)
-{
-	return tg_tide_empty_us(t) + (TG_WITH_JITTER_SLACK && t->longer ? TG_TIDE_JITTER_SLACK_US : 0);
 }
 
 /* Rate over the last eight buckets. */

@@ -6,9 +6,8 @@
 #ifndef TG_TIDE_RECORD_H
 #define TG_TIDE_RECORD_H
 
+#include "floors.h"
 #include "forecast.h"
-#include "probe.h"
-#include "recheck.h"
 #include "share.h"
 
 #define TG_RECORD_OWN_ERROR_SHIFT 2 /* part of the usual first guess of a rate's error, where the group knew the rate; swept */
@@ -148,7 +147,6 @@ TG_INLINE void tg_record_enter(struct tg_tide *t, struct tg_share *share, int bo
 	share->epoch = t->epoch;
 	share->bytes = 0;
 	share->bottlenecked_epoch = 0;
-	share->last_empty_h_us = share->h_us;
 	if (!bottlenecked || share->effective_weight)
 		return;
 	share->bottlenecked_epoch = t->epoch + 1;

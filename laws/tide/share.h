@@ -4,10 +4,11 @@
 #define TG_TIDE_SHARE_H
 
 #include "path.h"
-#include "recheck.h"
+#include "floors.h"
 
 #define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US)	/* the lag that the margin is for, at least: for a near flow beside far ones; swept */
 #define TG_TIDE_GROWTH TG_SLOW_START		/* times what comes in a lag, after idleness: slow start needs it */
+#define TG_TIDE_COMPETING_GROWTH 2u		/* times what comes in a round trip, while it competes: slow start's doubling; a trial beside others */
 #define TG_TIDE_BOTTLENECKED_DIVISOR TG_QUARTER	/* part of an even share from which on a flow is bottlenecked */
 #define TG_TIDE_EPOCH_LAGS TG_EIGHT_LAGS	/* an epoch is so many mean lags at most, whatever a flow's lag */
 #define TG_TIDE_LEAST_SEGMENTS 5u		/* an even number and one that rounding may cost: delayed ACKs, RFC 9293 section 3.8.6.3 */
@@ -40,6 +41,9 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->limited_rate = (tg_s64)(((tg_u64)t->limited_bytes << TG_TIDE_Q) / tg_max(t->limited_us, 1));
 	t->active_weight = t->active_weight_now;
 	t->active_weight_now = 0;
+	t->round_rate_was = t->round_rate;
+	t->round_rate = (tg_s64)(((tg_u64)t->round_bytes << TG_TIDE_Q) / tg_max(t->limited_us, 1));
+	t->round_bytes = 0;
 	t->epoch++;
 	if (t->state != TG_TIDE_RECHECKING)
 		t->span++;
@@ -108,6 +112,19 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 	return TG_WITH_LIMITED_REST && t->bottlenecked_weight && t->limited_rate < t->m ? t->m - t->limited_rate : t->m;
 }
 
+/* The path's window beside another's queue, if all its flows had the lag `h_us`: room for twice what came in a round
+ * trip, as slow start needs, and for what the link gave when its queue was last empty. While it asks whose queue it is, a
+ * little less than what came, so that it binds. */
+TG_INLINE tg_u64 tg_tide_competing_window(const struct tg_tide *t, tg_u32 h_us)
+{
+	tg_s64 came = t->round_rate > t->round_rate_was ? t->round_rate : t->round_rate_was;
+	tg_u64 rate = tg_max64(TG_TIDE_COMPETING_GROWTH * (tg_u64)came, (tg_u64)t->last_empty_m);
+
+	if (t->question.begun_us)
+		return tg_tide_lags_worth(t, t->asked_window, h_us);
+	return rate * (h_us + t->queue_us) >> TG_TIDE_Q;
+}
+
 /* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_UNLIMITED while it
  * starts for the first time; after idleness what is remembered, or what slow start needs over what has
  * come in a lag. Five segments at least: rounding by window scale may cost one, and an even number is
@@ -116,16 +133,28 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 {
 	tg_u64 margin = (tg_u64)tg_tide_margin(t);
 	tg_u64 bytes = (((tg_u64)m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
+	tg_u64 less;
 
 	if (t->state == TG_TIDE_STARTING && !t->m)
 		return TG_UNLIMITED;
+	if (t->state == TG_TIDE_COMPETING)
+		bytes = tg_tide_competing_window(t, h_us);
 	if (TG_WITH_IDLE_START && t->state == TG_TIDE_STARTING)
 		bytes = tg_max64(bytes, TG_TIDE_GROWTH * (t->sum + t->current));
-	if (t->state == TG_TIDE_PROBING)
-		bytes = tg_max64(bytes, tg_tide_lags_worth(t, t->probe_window, h_us));
 	if (t->state == TG_TIDE_RECHECKING)
 		bytes = tg_tide_lags_worth(t, (tg_u64)m * tg_tide_tried_us(t) >> TG_TIDE_Q, h_us);
+	less = tg_question_less(&t->question, t->arrived_us + h_us);
+	bytes = bytes > less ? bytes - less : 0;
 	return tg_window_bytes(tg_max64(bytes, TG_TIDE_LEAST_SEGMENTS * t->mss));
+}
+
+/* While competing, room for twice what the flow itself brought in a round trip: who fills how much of another's queue is up
+ * to the senders, and what is promised to a flow that does not use it cannot be taken back. */
+TG_INLINE tg_u32 tg_tide_own_window(const struct tg_tide *t, const struct tg_share *s)
+{
+	tg_u64 bytes = (tg_u64)TG_SLOW_START * tg_max(s->was, s->bytes);
+
+	return tg_window_bytes(tg_max64(bytes * (s->h_us + t->queue_us) / tg_max(t->epoch_us, 1), TG_TIDE_LEAST_SEGMENTS * t->mss));
 }
 
 /* The flow's part of it: the bottlenecked share by weight, the others may grow into one more such part. A
@@ -144,6 +173,8 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 		return TG_UNLIMITED;
 	if (parts != weight)
 		window = tg_window_bytes((tg_u64)window * weight / parts);
+	if (t->state == TG_TIDE_COMPETING && parts != weight)
+		window = tg_min(window, tg_tide_own_window(t, s));
 	if (TG_WITH_WHOLE_SEGMENTS && window < TG_TIDE_WHOLE_SEGMENTS * t->mss)
 		window = (window + t->mss - 1) / t->mss * t->mss;
 	return tg_max(window, TG_LEAST_SEGMENTS * t->mss);

@@ -17,8 +17,8 @@ pub enum Limit {
     Law,
     /// What was promised before the law wanted less.
     Promised,
-    /// The law tries whether the path has become longer.
-    Probing,
+    /// Another machine's traffic, beside which the law competes for an even share.
+    Competing,
     /// The law tries whether the path has become shorter.
     Rechecking,
     /// The window that the kernel advertises by itself.
@@ -79,7 +79,7 @@ impl Limit {
         match self {
             Self::Law => "law's window",
             Self::Promised => "promised before",
-            Self::Probing => "probing",
+            Self::Competing => "another machine",
             Self::Rechecking => "rechecking",
             Self::Kernel => "kernel's window",
             Self::Sender => "sender",
@@ -103,8 +103,8 @@ impl Limit {
             Self::Promised => {
                 "the law wants a smaller window than its sender was already told; it shrinks as data arrive, since no promise is taken back"
             }
-            Self::Probing => {
-                "the law has opened the window a little to see whether the delay is queue or a longer path"
+            Self::Competing => {
+                "another machine fills the link: the window leaves room to compete for an even share"
             }
             Self::Rechecking => {
                 "the law has closed the window for a moment to see whether there is a queue under the smallest delay it knows"
@@ -196,10 +196,10 @@ fn window(flow: &FlowView, at: Situation) -> Limit {
         .bytes_per_s
         .zip(flow.rtt_us)
         .map(|(rate, rtt_us)| rate * f64::from(rtt_us) * 1e-6);
-    if under_way.is_some_and(|bytes| bytes < USED * f64::from(flow.window_bytes)) {
+    if state == Some(PathState::Competing) {
+        Limit::Competing
+    } else if under_way.is_some_and(|bytes| bytes < USED * f64::from(flow.window_bytes)) {
         Limit::Sender
-    } else if state == Some(PathState::Probing) {
-        Limit::Probing
     } else if state == Some(PathState::Rechecking) {
         Limit::Rechecking
     } else if flow.window_bytes >= flow.kernel_bytes {

@@ -22,8 +22,10 @@ pub struct RecordView {
     pub error_bytes: [u64; 2],
     /// Flows that want more than they get, by weight.
     pub bottlenecked_flows: u32,
-    /// Times that the floors were probed.
-    pub probes: u32,
+    /// Times that it was asked whose the queue is.
+    pub questions: u32,
+    /// Since when the queue is another machine's, in µs of CLOCK_MONOTONIC, if it is.
+    pub competing_since_us: Option<u64>,
 }
 
 /// Flows that share a queue, and steer by one record.
@@ -50,7 +52,9 @@ impl RecordView {
             forecast_bytes: bytes(tide.m),
             error_bytes: [bytes(tide.d1), bytes(tide.d2)],
             bottlenecked_flows: tide.bottlenecked_flows,
-            probes: tide.probes,
+            questions: tide.questions,
+            competing_since_us: (tide.state == PathState::Competing as u32)
+                .then_some(tide.competing_us),
         }
     }
 }

@@ -7,19 +7,17 @@ use tidegate_mpath::{Odds, set_odds};
 const FACTORS: [f64; 4] = [0.5, 0.75, 4.0 / 3.0, 2.0];
 
 /// Judges by header, the first that fits a header or a name.
-const JUDGES: [(&str, &[&str]); 17] = [
-    ("ECHOED", &["uploads"]),
+const JUDGES: [(&str, &[&str]); 15] = [
     ("TG_TIDE_FLAT", &["stampless"]),
     ("ROUND_DIVISOR", &["stampless"]),
-    ("JITTER_SLACK", &["changes"]),
-    ("OTHERS", &["sharing"]),
+    ("COMPETING", &["company"]),
     ("MARGIN_EIGHTHS", &["links", "sharing"]),
     ("tide/path.h", &["links"]),
     ("tide/forecast.h", &["links"]),
     ("tide/share.h", &["sharing", "links"]),
-    ("tide/probe.h", &["changes", "links"]),
-    ("tide/recheck.h", &["changes"]),
-    ("tide/fall_open.h", &["stampless"]),
+    ("tide/whose_queue.h", &["company"]),
+    ("tide/question.h", &["company"]),
+    ("tide/floors.h", &["changes"]),
     ("tide/", &["sharing"]),
     ("windowed_min.h", &["uploads"]),
     ("hold/upload.h", &["uploads"]),

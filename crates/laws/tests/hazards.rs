@@ -94,7 +94,7 @@ fn a_route_that_becomes_shorter_leaves_no_queue_behind() {
     // What the longer way held stands in the queue for a moment.
     let after: Vec<f64> = tide.bins[220..].iter().map(|b| b.0).collect();
     let mean_ms = after.iter().sum::<f64>() / after.len() as f64;
-    // A margin of 8 ms, and probes: a steady link's level is asked for every few seconds.
+    // A margin of 8 ms.
     assert!(mean_ms < 12.0, "{mean_ms} {}", course(&tide));
 }
 
@@ -263,7 +263,7 @@ fn a_way_back_that_breathes_does_not_rock_the_queue() {
     m.warmup = seconds(12);
     let tide = m.run();
     assert!(tide.utilisation > 0.97, "{}", course(&tide));
-    assert!(tide.mean_delay_ms < 105.0, "{}", course(&tide));
+    assert!(tide.mean_delay_ms < 107.0, "{}", course(&tide));
 }
 
 #[test]

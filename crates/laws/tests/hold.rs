@@ -41,8 +41,8 @@ fn who_keeps_a_window_that_is_a_little_too_large_is_left_alone() {
 fn a_window_that_answers_no_signal_is_let_go() {
     let mut edge = Edge::new(DEEP);
     let all = edge.over_s(120.0);
-    assert!(all.waited < 0.25, "{all:?}");
-    assert!((2..20).contains(&edge.signals.len()), "{:?}", edge.signals);
+    assert!(all.waited < 0.4, "{all:?}");
+    assert!((2..40).contains(&edge.signals.len()), "{:?}", edge.signals);
 }
 
 #[test]

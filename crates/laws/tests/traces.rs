@@ -95,7 +95,7 @@ impl Sums {
 /// Holds `tide`'s delay, mean and 95th percentile, below `bound` of DRWA's in the geometric mean.
 fn compare(links: &[(String, Rate)], bound: f64) {
     let mut sums = Sums::default();
-    println!("link, base RTT ms | DRWA: used %, mean ms, p95 ms | tide: the same, probes");
+    println!("link, base RTT ms | DRWA: used %, mean ms, p95 ms | tide: the same, questions");
     for (name, rate) in links {
         for rtt in BASE_RTTS_MS {
             let (drwa, tide) = (run(rate, rtt, Law::Drwa), run(rate, rtt, Law::Tide));
@@ -111,7 +111,7 @@ fn compare(links: &[(String, Rate)], bound: f64) {
                 "{name:36} {rtt:3} | {} | {} {:2}",
                 cell(&drwa),
                 cell(&tide),
-                tide.probes
+                tide.questions
             );
             assert!(
                 tide.utilisation > drwa.utilisation - 0.035,

@@ -49,7 +49,8 @@ fn record(state: PathState) -> RecordView {
         forecast_bytes: 200_000,
         error_bytes: [20_000; 2],
         bottlenecked_flows: 1,
-        probes: 0,
+        questions: 0,
+        competing_since_us: None,
     }
 }
 
@@ -77,7 +78,13 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
             2.5e6,
             Limit::Promised,
         ),
-        (|_| {}, Law::Tide, PathState::Probing, 2.5e6, Limit::Probing),
+        (
+            |_| {},
+            Law::Tide,
+            PathState::Competing,
+            0.5e6,
+            Limit::Competing,
+        ),
         (
             |_| {},
             Law::Tide,
@@ -86,7 +93,7 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
             Limit::Rechecking,
         ),
         // The path's state is tide's own.
-        (|_| {}, Law::Drwa, PathState::Probing, 2.5e6, Limit::Law),
+        (|_| {}, Law::Drwa, PathState::Competing, 2.5e6, Limit::Law),
         (|_| {}, Law::Tide, PathState::Running, 0.5e6, Limit::Sender),
         (
             |f| (f.kernel_bytes, f.window_bytes) = (250_000, 250_000),

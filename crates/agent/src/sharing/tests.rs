@@ -42,7 +42,7 @@ fn alone() -> tg_flow {
         flow.member.sharing.comparisons[2].score,
     ) = (NUMBER, 4);
     flow.member.own.arrived_us = 1;
-    flow.member.own.state = PathState::Probing as u32;
+    flow.member.own.state = PathState::Competing as u32;
     flow
 }
 
@@ -69,7 +69,7 @@ fn a_flow_alone_has_its_record_and_the_most_that_speaks_against_it() {
     assert_eq!(group_of(&flow, &interface), None);
     assert_eq!(score_of(&flow, &interface), Some(4));
     let record = record_of(&flow, &interface).expect("it has sent data");
-    assert_eq!(record.state, PathState::Probing);
+    assert_eq!(record.state, PathState::Competing);
     // What was compared with others, who had the place before, says nothing.
     flow.member.sharing.comparisons[2].name -= 1;
     assert_eq!(score_of(&flow, &interface), None);
@@ -122,7 +122,7 @@ fn a_path_shows_the_groups_that_have_flows_and_how_many() {
     assert_eq!(flows[0].record(&paths), Some(&paths[0].groups[0].record));
     assert_eq!(
         flows[2].record(&paths).map(|r| r.state),
-        Some(PathState::Probing)
+        Some(PathState::Competing)
     );
     assert_eq!(groups(&path.interface, &[&flows[2]], 0), []);
 }

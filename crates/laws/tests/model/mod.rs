@@ -199,8 +199,12 @@ impl Model {
         let capacities = (world.links.iter_mut())
             .map(|link| link.capacity_bytes(warm, end))
             .collect();
-        let probes = world.receivers.iter().map(|r| r.probes(&world.path)).sum();
-        world.record.outcome(capacities, probes)
+        let questions = world
+            .receivers
+            .iter()
+            .map(|r| r.questions(&world.path))
+            .sum();
+        world.record.outcome(capacities, questions)
     }
 
     fn back_delay(&self, flow: usize, now: Instant) -> Duration {

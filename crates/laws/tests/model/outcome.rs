@@ -23,8 +23,8 @@ pub struct Outcome {
     pub groups: Vec<Vec<(f64, Option<u32>)>>,
     /// Times at which each flow's chunks were complete, in s.
     pub chunk_s: Vec<Vec<f64>>,
-    /// Times that `tide` probed its floors.
-    pub probes: u32,
+    /// Times that `tide` asked whose queue it is.
+    pub questions: u32,
     /// Mean delay in ms and payload bytes of every 100 ms.
     pub bins: Vec<(f64, u64)>,
 }
@@ -135,7 +135,7 @@ impl Record {
     }
 
     /// Sums up. `capacities`: bytes that each link could have carried after the warm-up.
-    pub fn outcome(mut self, capacities: Vec<u64>, probes: u32) -> Outcome {
+    pub fn outcome(mut self, capacities: Vec<u64>, questions: u32) -> Outcome {
         let delays = &mut self.delays_ms;
         delays.sort_by(f64::total_cmp);
         let count = delays.len().max(1);
@@ -145,7 +145,7 @@ impl Record {
         self.out.mean_delay_ms = delays.iter().sum::<f64>() / count as f64;
         self.out.p95_delay_ms = at(95).unwrap_or(0.0);
         self.out.peak_delay_ms = delays.last().copied().unwrap_or(0.0);
-        self.out.probes = probes;
+        self.out.questions = questions;
         self.out
     }
 }

@@ -113,10 +113,12 @@ impl Receiver {
         self.shared(path).map(|group| group.name)
     }
 
-    /// Times that the record that steers the flow has probed.
-    pub fn probes(&self, path: &Path) -> u32 {
+    /// Times that the record that steers the flow has asked whose queue it is.
+    pub fn questions(&self, path: &Path) -> u32 {
         let own = &self.flow.raw().member.own;
-        self.shared(path).map_or(own, |group| &group.record).probes
+        self.shared(path)
+            .map_or(own, |group| &group.record)
+            .questions
     }
 
     fn shared<'a>(&self, path: &'a Path) -> Option<&'a sys::tg_group> {

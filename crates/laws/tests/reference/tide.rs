@@ -1,6 +1,7 @@
 //! The law as its lecture tells it (`docs/internals/law.md`), for all flows of one queue: a forecast of what the link
-//! carries in a lag, and a margin for the forecast's error. Floors are given, and right: what is done about wrong ones, and
-//! how flows are found to share a queue, is no part of it.
+//! carries in a lag, and a margin for the forecast's error. Floors are given, and right: what is done about wrong ones,
+//! how flows are found to share a queue, and whose queue it is, is no part of it. But what a question takes from the window,
+//! to find that out, is.
 //!
 //! Rates are bytes a microsecond; every count and every forecast is kept.
 
@@ -33,6 +34,15 @@ pub struct Flow {
     /// The last round trip in which it had data, and the last in which it was bottlenecked.
     active: Option<u64>,
     bottlenecked: Option<u64>,
+}
+
+/// An experiment that is made now: the window is lower by `less` for `half_us`, and then as it would be for as long, over
+/// and over, for what meets the queue from `begun_us` on.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    pub begun_us: u64,
+    pub half_us: u64,
+    pub less: u64,
 }
 
 /// What is counted in a round trip, queue included: weights of the flows that had data and of those that are
@@ -79,6 +89,17 @@ pub struct Law {
     round_end_us: u64,
     last: Round,
     now: Round,
+    /// Whose queue is it?
+    pub question: Option<Question>,
+}
+
+impl Question {
+    /// What the window is lower by for what meets the queue then.
+    fn takes(&self, at_us: u64) -> f64 {
+        let since_us = at_us.checked_sub(self.begun_us);
+        let is_lower = since_us.is_some_and(|us| (us / self.half_us).is_multiple_of(2));
+        if is_lower { self.less as f64 } else { 0.0 }
+    }
 }
 
 impl Law {
@@ -296,6 +317,8 @@ impl Law {
             let lately = last.iter().map(|b| b.0).sum::<u64>() + self.open.0;
             bytes = bytes.max(4.0 * lately as f64);
         }
+        let meets_us = self.arrived_us.unwrap_or(0) + own.unwrap_or(self.lag());
+        bytes -= self.question.map_or(0.0, |q| q.takes(meets_us));
         Some(bytes.max(5.0 * self.mss as f64) * flow_weight as f64 / parts as f64)
     }
 }

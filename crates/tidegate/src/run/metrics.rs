@@ -214,10 +214,14 @@ impl Measured {
         let help = "Flows that want more than they get, by weight";
         let values = each(&|g| f64::from(g.record.bottlenecked_flows));
         gauge(e, "group_bottlenecked_flows", help, None, values)?;
-        let probes = groups.iter();
-        let probes = probes.map(|(l, g)| (l.clone(), u64::from(g.record.probes)));
-        let help = "Times that tide tried whether the group's path had become longer";
-        counter(e, "group_probes", help, None, probes)
+        let help =
+            "1 while another machine fills the link, and the group competes for an even share";
+        let values = each(&|g| f64::from(u8::from(g.record.competing_since_us.is_some())));
+        gauge(e, "group_competing", help, None, values)?;
+        let questions = groups.iter();
+        let questions = questions.map(|(l, g)| (l.clone(), u64::from(g.record.questions)));
+        let help = "Times that tide asked whose the group's queue is";
+        counter(e, "group_questions", help, None, questions)
     }
 
     fn traffic(&self, e: &mut DescriptorEncoder) -> fmt::Result {

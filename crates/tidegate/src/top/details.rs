@@ -175,13 +175,13 @@ fn queue(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
 fn learned(record: &RecordView) -> String {
     let [near, far] = record.error_bytes;
     format!(
-        "It is {}; lag {}; in one lag it carries {}, give or take {} of late and {} in the long run; {} flows want more; {} probes so far.",
+        "It is {}; lag {}; in one lag it carries {}, give or take {} of late and {} in the long run; {} flows want more; asked {} times whose it is.",
         record.state,
         delay(record.lag_us),
         bytes(record.forecast_bytes),
         bytes(near),
         bytes(far),
         record.bottlenecked_flows,
-        record.probes
+        record.questions
     )
 }

@@ -97,7 +97,8 @@ pub const RECORD: RecordView = RecordView {
     forecast_bytes: 125_000,
     error_bytes: [5_000, 6_000],
     bottlenecked_flows: 2,
-    probes: 1,
+    questions: 1,
+    competing_since_us: None,
 };
 
 /// With so many bytes of each kind.

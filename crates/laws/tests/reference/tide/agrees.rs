@@ -1,4 +1,4 @@
-use super::{Flow, Law, Packet, whole};
+use super::{Flow, Law, Packet, Question, whole};
 use crate::histories;
 use proptest::prelude::*;
 use tidegate_laws::sys;
@@ -21,7 +21,7 @@ struct Stretch {
     farther_us: u64,
 }
 
-/// Queueing delay at least and at most: none, short, breathing, or standing. None stands still for long: nothing is probed.
+/// Queueing delay at least and at most: none, short, breathing, or standing. What stands is asked whose it is.
 fn queues() -> impl Strategy<Value = (u64, u64)> {
     let most = prop_oneof![
         1 => Just(0u64),
@@ -80,8 +80,19 @@ fn raw(p: &Packet, mss: u64) -> sys::tg_arrival {
         rtt_min_us: lag_us,
         queue_us: p.queue_us as u32,
         lag_us,
+        fresh: 1,
         ..Default::default()
     }
+}
+
+/// What the C asks now.
+fn asked(c: &sys::tg_tide) -> Option<Question> {
+    let q = &c.question;
+    (q.begun_us > 0).then(|| Question {
+        begun_us: q.begun_us,
+        half_us: q.half_us.into(),
+        less: q.less.into(),
+    })
 }
 
 /// Both laws, and the queue's flows in each.
@@ -96,6 +107,8 @@ struct Both {
 struct Tally {
     compared: usize,
     steered: usize,
+    /// While a question was asked.
+    asked: usize,
     /// Whether all of it was compared.
     whole: bool,
 }
@@ -128,10 +141,11 @@ impl Both {
         // SAFETY: the records are exclusively ours.
         let ours = unsafe { sys::tg_tide_arrived(&mut self.c, &mut self.shares[p.flow], &arrival) };
         self.lecture.mss = mss;
+        self.lecture.question = asked(&self.c);
         (ours, self.lecture.arrives(p))
     }
 
-    /// Whether the law makes no experiment, and nothing was decided otherwise by a rounding: the raised count against the
+    /// Whether the law neither rechecks its floors nor competes, and nothing was decided otherwise by a rounding: the raised count against the
     /// forecast, a delay against the time of a segment, a flow's bytes against a quarter of its share.
     fn is_comparable(&self) -> bool {
         let (c, lecture) = (&self.c, &self.lecture);
@@ -206,6 +220,7 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
                 None => assert_eq!(ours, sys::TG_UNLIMITED),
                 Some(window) => {
                     tally.steered += 1;
+                    tally.asked += usize::from(both.lecture.question.is_some());
                     assert_same_window(ours, window, stretch.mss);
                 }
             }
@@ -248,11 +263,13 @@ fn histories_steer_and_most_are_compared_to_their_end() {
     }
     let sum = |f: fn(&Tally) -> usize| tallies.iter().map(f).sum::<usize>();
     let (compared, steered) = (sum(|t| t.compared), sum(|t| t.steered));
-    let whole = sum(|t| t.whole.into());
-    println!("{compared} windows compared, {steered} steered, {whole} of 150 to the end");
+    let (asked, whole) = (sum(|t| t.asked), sum(|t| t.whole.into()));
+    println!(
+        "{compared} windows compared, {steered} steered, {asked} while asked, {whole} of 150 to the end"
+    );
     assert!(
-        steered > compared / 2 && whole > 100,
-        "{steered} of {compared}, {whole}"
+        steered > compared / 2 && asked > steered / 10 && whole > 100,
+        "{steered} of {compared}, {asked}, {whole}"
     );
 }
 

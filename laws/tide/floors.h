@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* Floors that hide a queue: after they have risen, and when one has fallen. */
-#ifndef TG_TIDE_RECHECK_H
-#define TG_TIDE_RECHECK_H
+/* Floors: the delays that count as no queue. They rise with a path that has become longer. A floor that hides a queue is
+ * found by a recheck: after it has risen, and when one has fallen. */
+#ifndef TG_TIDE_FLOORS_H
+#define TG_TIDE_FLOORS_H
 
 #include "path.h"
 
+#define TG_TIDE_RECHECK_US TG_FORGET_US	       /* until a floor that has risen is checked */
 #define TG_TIDE_RECHECK_MAX_US TG_RARELY_US    /* the longest time between two rechecks, to which it is doubled */
 #define TG_TIDE_RECHECK_ROUNDS 2u	       /* one until the smaller window shows, and one to look */
 #define TG_TIDE_RECHECK_LAG 2u		       /* part of the lag for which the window is then; swept */
@@ -13,6 +15,33 @@
 #define TG_TIDE_FALL_DIVISOR 8u		       /* a fall by less than this part of the lag does no harm, either; swept */
 #define TG_TIDE_RECHECK_DIVISOR 16u	       /* choice: part of the time that rechecks after falls take at most */
 #define TG_TIDE_RECHECKS 8u		       /* choice: so many rechecks of two lags may follow one another all the same */
+
+/* A delay of `by_us` that was taken for queue belongs to the path: the lag grows by it, and the forecast, which fell only
+ * because of our window, is restored. */
+TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u32 by_us, tg_u64 now_us)
+{
+	t->risen_us += by_us;
+	t->h_us += by_us;
+	t->base_us.now += by_us;
+	t->base_us.was += by_us;
+	if (t->m < t->last_empty_m)
+		tg_tide_set_forecast(t, t->last_empty_m);
+	t->last_empty_m = t->m;
+	t->recheck_wait_us = TG_TIDE_RECHECK_US;
+	t->recheck_us = now_us + t->recheck_wait_us;
+}
+
+/* By how much floors have risen since the flow `s` last followed them; it follows now. Its lag gains what its queue
+ * loses. */
+TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
+{
+	tg_u32 rise_us = t->risen_us - s->risen_us;
+
+	s->risen_us = t->risen_us;
+	if (s->h_us)
+		s->h_us += rise_us;
+	return rise_us;
+}
 
 /*
  * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a
@@ -91,6 +120,23 @@ TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival
 	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
 	t->recheck_paid_us = tg_max64(t->recheck_paid_us, a->now_us) +
 			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_DIVISOR;
+}
+
+/* Begins and ends rechecks. */
+TG_INLINE void tg_tide_recheck(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
+{
+	tg_tide_note_fall(t, s, a->fell_us);
+	if (t->state == TG_TIDE_RECHECKING) {
+		tg_tide_shorten_recheck(t, a);
+		if (a->now_us >= t->recheck_end_us)
+			t->state = TG_TIDE_RUNNING;
+	}
+	if (t->state != TG_TIDE_RUNNING)
+		return;
+	if (TG_WITH_FALL_RECHECKS && tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
+		tg_tide_recheck_fallen(t, a);
+	else if (TG_WITH_RAISED_RECHECKS && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
+		tg_tide_recheck_raised(t, s, a);
 }
 
 #endif
