@@ -49,7 +49,7 @@
  * compete with each other. */
 TG_INLINE int tg_tide_queue_is_shared(const struct tg_arrival *a)
 {
-	return TG_WITH_OTHERS_VETO && a->beside_us >= a->queue_us / TG_TIDE_BESIDE_DIVISOR;
+	return TG_WITH_OTHERS_VETO && a->beside_us && a->beside_us >= a->queue_us / TG_TIDE_BESIDE_DIVISOR;
 }
 
 /* Half a period: long beside a burst and beside the segments that a slow link carries. */

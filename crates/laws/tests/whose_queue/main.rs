@@ -124,6 +124,33 @@ fn when_the_others_have_gone_the_queue_is_drained() {
     }
 }
 
+/// A packet of the path's record, a moment after the last, that has waited so long.
+fn arrives(path: &mut sys::tg_tide, now_us: u64, queue_us: u32) {
+    let arrival = sys::tg_arrival {
+        now_us,
+        queue_us,
+        len: 1_448,
+        fresh: 1,
+        ..Default::default()
+    };
+    // SAFETY: the record is exclusively ours.
+    unsafe { sys::tg_tide_tell_queue(path, &raw const arrival) };
+}
+
+/// One packet without a wait may have slipped through between bursts; a lag of them is an empty queue.
+#[test]
+fn a_queue_that_is_empty_for_a_lag_ends_competing() {
+    let mut path = competing().path;
+    let now_us = path.arrived_us + 1_000;
+    arrives(&mut path, now_us, 0);
+    assert_eq!(path.state, sys::TG_TIDE_COMPETING, "after one packet");
+    let lag_us = u64::from(path.h_us);
+    arrives(&mut path, now_us + lag_us / 2, 0);
+    assert_eq!(path.state, sys::TG_TIDE_COMPETING, "after half a lag");
+    arrives(&mut path, now_us + 2 * lag_us, 0);
+    assert_eq!(path.state, sys::TG_TIDE_RUNNING);
+}
+
 /// What is left of the delay when the queue is drained is path.
 #[test]
 fn a_delay_that_stays_when_the_others_have_gone_is_path() {
@@ -170,7 +197,6 @@ fn a_path_that_has_become_longer_ends_with_risen_floors() {
 
 /// A path that has become longer by less than half a period costs nothing, either.
 #[test]
-
 fn a_path_that_has_become_a_little_longer_stays_used() {
     for by_us in [5_000, 10_000, 20_000] {
         let mut fifo = longer(by_us);
