@@ -14,7 +14,7 @@
 #define TG_QUARTER 4u			    /* a quarter more, or less, matters; swept */
 #define TG_QUARTER_SHIFT 2		    /* the same, by shift; swept */
 #define TG_HALF_SHIFT 1			    /* half as much again: the most that a window grows by at once; swept */
-#define TG_LAG_AND_A_HALF 12u		    /* buckets in which a level or a rate would have changed; swept */
+#define TG_LAG_AND_A_HALF 12u		    /* buckets in which a rate would have changed; swept */
 #define TG_EIGHT_LAGS 8u		    /* BBR's cycle: what eight lags have not shown does not come; swept */
 #define TG_BULK_BYTES (64 * TG_DEFAULT_MSS) /* choice: a flow that has brought less is short */
 #define TG_SLOW_START 4u		    /* slow start's doubling, and as much again since a count is half a round trip old */

@@ -58,10 +58,10 @@
 #define TG_TIDE_H
 
 #include "tide/device.h"
+#include "tide/floors.h"
 #include "tide/forecast.h"
 #include "tide/group.h"
 #include "tide/path.h"
-#include "tide/floors.h"
 #include "tide/search.h"
 #include "tide/share.h"
 #include "tide/whose_queue.h"

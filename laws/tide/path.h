@@ -38,8 +38,8 @@ struct tg_tide {
 	tg_u64 bucket_end_us;
 	tg_u64 epoch_end_us;
 	tg_u64 lag_moved_at_us;		  /* when H was last moved */
-	tg_u64 ask_us;			  /* nobody is asked whose queue it is before */
-	tg_u64 grown_us;		  /* nor, while competing, because more comes */
+	tg_u64 ask_us;			  /* until then it is not asked whose queue it is */
+	tg_u64 grown_us;		  /* until then, while competing, it is not asked because more comes */
 	tg_u64 queued_us;		  /* when a packet last met a queue */
 	tg_u64 competing_us;		  /* when it began to compete */
 	tg_u64 settled_us;		  /* after competing: until when the queue is taken to fall; 0: it is not watched */

@@ -2,8 +2,8 @@
 /*
  * Whose queue is it? An experiment tells.
  *
- * The window is lowered by what arrives in half a period, and raised again for the other half, so that in each period
- * there is a silence: for a while nothing of ours enters the queue. If the queue is ours alone it falls by a millisecond
+ * The window is lower for half a period and as it would be for the other half, so that in each period there is a silence:
+ * for a while nothing of ours enters the queue. If the queue is ours alone it falls by a millisecond
  * in each millisecond of a silence, and what entered before the silence and what entered after it leave the link one
  * right behind the other. If others fill it too, their packets leave in between: the queue falls by our share alone. So
  *
@@ -40,7 +40,7 @@
 #define TG_QUESTION_FIRST 4u		       /* silences that can tell anything */
 #define TG_QUESTION_MOST 32u		       /* silences that tell all there is; a trial beside others */
 
-/* Times are relative to `begun_us`, in us. */
+/* Times are relative to `begun_us`, in us. A silence is measured from its mark. */
 struct tg_question {
 	tg_u64 begun_us;	/* when the first silence begins where the queue is entered; 0: nothing is asked */
 	tg_u64 pending;		/* bytes that came since the last delay of their own */
@@ -112,18 +112,16 @@ TG_INLINE void tg_question_weigh(struct tg_question *q, tg_u32 elapsed_us)
 	q->squares += (tg_u64)(off * off);
 }
 
-/* `queue_us`: what a packet has waited that enters `at_us` after the question began; `len`: the bytes that came with it.
- * Returns whether a silence was weighed. */
-TG_INLINE int tg_question_hear(struct tg_question *q, tg_u32 at_us, tg_u32 queue_us, tg_u64 len)
+/* A packet enters `at_us` after the question began and waits `queue_us`; `len`: the bytes that came with it. */
+TG_INLINE void tg_question_hear(struct tg_question *q, tg_u32 at_us, tg_u32 queue_us, tg_u64 len)
 {
 	tg_u64 missing_us, worth_us;
-	int weighed = 0;
 
 	q->bytes += len;
 	if (!q->first_us) {
 		q->first_us = q->last_us = q->mark_us = tg_max(at_us, 1);
 		q->mark_queue_us = queue_us;
-		return 0;
+		return;
 	}
 	q->since += len;
 	at_us = tg_max(at_us, q->last_us);
@@ -136,20 +134,17 @@ TG_INLINE int tg_question_hear(struct tg_question *q, tg_u32 at_us, tg_u32 queue
 		q->silent_us = at_us;
 		q->silent_queue_us = queue_us;
 		q->silent_bytes = q->since;
-		return 0;
+		return;
 	}
 	if (q->deficit_us * TG_QUESTION_MADE_UP > q->most_us)
-		return 0;
-	if (q->most_us && 8 * (q->silent_us - q->mark_us) > TG_QUESTION_SILENCE_EIGHTHS * q->half_us) {
+		return;
+	if (q->most_us && 8 * (q->silent_us - q->mark_us) > TG_QUESTION_SILENCE_EIGHTHS * q->half_us)
 		tg_question_weigh(q, at_us - q->first_us);
-		weighed = 1;
-	}
 	q->most_us = 0;
 	q->deficit_us = 0;
 	q->since = 0;
 	q->mark_us = at_us;
 	q->mark_queue_us = queue_us;
-	return weighed;
 }
 
 /* Whether the mean part is off the bound by more than the root of `odds` times its standard error. */

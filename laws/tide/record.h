@@ -18,7 +18,7 @@ TG_INLINE int tg_record_knows_link(const struct tg_tide *t)
 	return t->state != TG_TIDE_STARTING;
 }
 
-/* Whether it makes no experiment at present. */
+/* Whether it may be drained: a drain ends a question that is being asked, but neither a recheck nor competing. */
 TG_INLINE int tg_record_is_free(const struct tg_tide *t)
 {
 	return t->state == TG_TIDE_RUNNING;

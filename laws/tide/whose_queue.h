@@ -235,7 +235,7 @@ TG_INLINE int tg_tide_has_grown(const struct tg_tide *t, tg_u32 queue_us)
 	       queue_us / TG_TIDE_GROWN_QUEUE > t->asked_queue_us;
 }
 
-/* Whether it is time to ask whose the queue is, which is not empty. */
+/* Whether it is time to ask whose the queue is; it is not empty. */
 TG_INLINE int tg_tide_suspects(const struct tg_tide *t, const struct tg_arrival *a)
 {
 	int fallen = tg_tide_has_fallen(t);

@@ -42,8 +42,7 @@ const SENDER: &str = "at 200 ms tide's window is open within a second, but the s
                       cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
 
 const REMEMBERED: &str = "at 200 ms: the margin remembers errors for 64 round trips, 13 s, and those of the old rate are a quarter \
-     of the new one; and while the forecast stays sunk, floors are doubted, and what questions let in stands in the \
-     queue";
+     of the new one";
 
 /// The seconds around the change in pictures.
 const SHOWN: Span = Span(AT_S - 2.0, AT_S + 10.0);

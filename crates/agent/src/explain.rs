@@ -104,7 +104,7 @@ impl Limit {
                 "the law wants a smaller window than its sender was already told; it shrinks as data arrive, since no promise is taken back"
             }
             Self::Competing => {
-                "another machine fills the link: the window leaves room to compete for an even share"
+                "another machine fills the link, or the path has become longer: the window leaves room to compete for an even share"
             }
             Self::Rechecking => {
                 "the law has closed the window for a moment to see whether there is a queue under the smallest delay it knows"

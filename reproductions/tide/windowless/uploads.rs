@@ -56,7 +56,7 @@ const FLOOR_MS: f64 = 0.5;
 const SIGNALLED: f64 = 1.0;
 
 const ROUNDS: &str = "an echo's round trip holds the downlink's queue as well, and what another machine's download keeps there is \
-                      taken for the uplink's until a probe has shown that our window does not move it";
+                      taken for the uplink's until a question has told that it is not ours";
 
 const GOODPUT: Measure = Measure {
     name: "goodput",
