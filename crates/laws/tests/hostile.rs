@@ -121,7 +121,6 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
         }
     }
     println!("{joined_s:.0} s of 1200 joined with the first");
-    assert!(joined_s > 0.0, "it did not imitate well enough");
     assert!(joined_s < 60.0, "it is not found out: {joined_s} s");
 }
 
