@@ -37,7 +37,7 @@
  *   STARTING ---------------------------------> RUNNING ------------------------------> RECHECKING
  *      ^  the kernel's window, or slow start's  |     ^ <------------------------------      ^
  *      |                                        |     |      two round trips later           |
- *      | idle for 10 s,  the queue is another's |     | it ran empty for a lag, or           |
+ *      | idle for 10 s,  the queue is another's |     | it was empty for a second, or        |
  *      | in any state                           v     | others of ours wait in it, too       |
  *      +------------------------------------ COMPETING --------------------------------------+
  *                                                           the queue is ours again

@@ -43,6 +43,7 @@
 #define TG_TIDE_GROWN_SHIFT TG_QUARTER_SHIFT	  /* part by which more comes, when another may have gone */
 #define TG_TIDE_GROWN_QUEUE TG_QUARTER		  /* times the queue that it was, as only one of our own grows */
 #define TG_TIDE_COMPETING_US TG_RARELY_US	  /* between two questions without growth */
+#define TG_TIDE_DRY_US TG_SHORT_US		  /* so long the queue is empty, and a lag at least, when the others have gone; a trial beside others */
 #define TG_TIDE_BESIDE_DIVISOR 2u		  /* part of the queue that a party beside must have waited to be in it; a trial beside others */
 #define TG_TIDE_LONGEST TG_EIGHT_LAGS		  /* no route becomes longer by more lags */
 
@@ -146,6 +147,13 @@ TG_INLINE void tg_tide_answered_running(struct tg_tide *t, const struct tg_arriv
 	if (answer != TG_ANSWER_NONE)
 		t->ask_wait_us = tg_min(tg_max(2 * t->ask_wait_us, TG_TIDE_ASK_LAGS * t->h_us), TG_TIDE_ASK_MAX_US);
 	tg_tide_end_question(t, a->now_us + (answer == TG_ANSWER_NONE ? 0 : t->ask_wait_us));
+}
+
+/* Whether the queue has been empty for so long that nobody else fills it. BBR empties it on purpose every 10 s, for 200 ms
+ * and a round trip (draft-cardwell-iccrg-bbr-congestion-control, 4.3.4.5), and comes back. */
+TG_INLINE int tg_tide_has_run_dry(const struct tg_tide *t, tg_u64 now_us)
+{
+	return now_us > t->queued_us + tg_max(t->h_us, TG_TIDE_DRY_US);
 }
 
 /* What the silences tell so far, `heard_us` after the first packet of the question. */
@@ -278,9 +286,9 @@ TG_INLINE void tg_tide_tell_queue(struct tg_tide *t, const struct tg_arrival *a)
 		t->settled_us = 0;
 		return;
 	}
-	if (t->state == TG_TIDE_COMPETING && (tg_tide_queue_is_shared(a) || a->now_us > t->queued_us + t->h_us)) {
+	if (t->state == TG_TIDE_COMPETING && (tg_tide_queue_is_shared(a) || tg_tide_has_run_dry(t, a->now_us))) {
 		t->state = TG_TIDE_RUNNING;
-		tg_question_end(&t->question);
+		tg_tide_end_question(t, a->now_us);
 	} else if (t->settled_us && t->state != TG_TIDE_COMPETING) {
 		tg_tide_settle(t, a);
 	}

@@ -137,18 +137,19 @@ fn arrives(path: &mut sys::tg_tide, now_us: u64, queue_us: u32) {
     unsafe { sys::tg_tide_tell_queue(path, &raw const arrival) };
 }
 
-/// One packet without a wait may have slipped through between bursts; a lag of them is an empty queue.
+/// BBR empties the queue for 200 ms and a round trip, every ten seconds, and comes back.
 #[test]
-fn a_queue_that_is_empty_for_a_lag_ends_competing() {
+fn a_queue_that_is_empty_for_a_second_ends_competing() {
     let mut path = competing().path;
     let now_us = path.arrived_us + 1_000;
     arrives(&mut path, now_us, 0);
-    assert_eq!(path.state, sys::TG_TIDE_COMPETING, "after one packet");
-    let lag_us = u64::from(path.h_us);
-    arrives(&mut path, now_us + lag_us / 2, 0);
-    assert_eq!(path.state, sys::TG_TIDE_COMPETING, "after half a lag");
-    arrives(&mut path, now_us + 2 * lag_us, 0);
+    for empty_us in [200_000 + u64::from(RTT_US), 900_000] {
+        arrives(&mut path, now_us + empty_us, 0);
+        assert_eq!(path.state, sys::TG_TIDE_COMPETING, "after {empty_us} us");
+    }
+    arrives(&mut path, now_us + 1_100_000, 0);
     assert_eq!(path.state, sys::TG_TIDE_RUNNING);
+    assert!(path.ask_us <= now_us + 1_100_000, "nor waits to ask again");
 }
 
 /// What is left of the delay when the queue is drained is path.
@@ -223,13 +224,21 @@ fn where_nothing_falls_silent_nothing_is_heard() {
     }
 }
 
-/// Another flow of ours, of another record, waits as well: it is a queue of ours. They would compete with each other.
+/// Another flow of ours, of another record, waits as well: it is a queue of ours. They would compete with each other. It is
+/// not asked about but drained, less and less often, so that their delays move together.
 #[test]
 fn a_queue_in_which_other_flows_of_ours_wait_is_ours() {
     let mut fifo = beside_others();
     fifo.beside = 60;
-    let competed = fifo.until(20 * SECOND_US, |f| !f.is_steered());
-    assert!(!competed, "{:?}", fifo.answers);
+    let mut drains_us = Vec::new();
+    while fifo.until(20 * SECOND_US, |f| f.is(sys::TG_TIDE_RECHECKING)) && drains_us.len() < 8 {
+        drains_us.push(fifo.path.arrived_us);
+        assert!(fifo.until(2 * SECOND_US, |f| f.is(sys::TG_TIDE_RUNNING)));
+    }
+    assert_eq!((fifo.path.questions, fifo.answers.len()), (0, 0));
+    let waits_us: Vec<_> = drains_us.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(waits_us[0] < SECOND_US, "{waits_us:?}");
+    assert!(waits_us.last() > Some(&(4 * SECOND_US)), "{waits_us:?}");
     // Where they wait for less than half of it, it is another queue that they wait in.
     fifo.beside = 40;
     assert!(fifo.until(10 * SECOND_US, |f| f.is(sys::TG_TIDE_COMPETING)));
