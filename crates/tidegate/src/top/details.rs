@@ -167,9 +167,23 @@ fn queue(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
     };
     let because = sharing::because(flow, group.map_or(1, |g| g.view.flows));
     Some(format!(
-        "Queue: {whose}, for {because}. {}",
-        learned(record)
+        "Queue: {whose}, for {because}. {}{}",
+        learned(record),
+        competing(record, model.at_us)
     ))
+}
+
+/// For how long another machine has filled the link, if one does.
+fn competing(record: &RecordView, now_us: u64) -> String {
+    record
+        .competing_since_us
+        .map_or_else(String::new, |since_us| {
+            let seconds = now_us.saturating_sub(since_us) / 1_000_000;
+            format!(
+                " Another machine has filled the link for {}: it competes for an even share.",
+                duration(seconds)
+            )
+        })
 }
 
 fn learned(record: &RecordView) -> String {
@@ -184,4 +198,24 @@ fn learned(record: &RecordView) -> String {
         record.bottlenecked_flows,
         record.questions
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::competing;
+    use crate::top::tests::RECORD;
+    use tidegate_agent::RecordView;
+
+    #[test]
+    fn for_how_long_another_machine_fills_the_link_is_said() {
+        assert_eq!(competing(&RECORD, 9_000_000), "");
+        let record = RecordView {
+            competing_since_us: Some(2_000_000),
+            ..RECORD
+        };
+        assert_eq!(
+            competing(&record, 9_900_000),
+            " Another machine has filled the link for 7 s: it competes for an even share."
+        );
+    }
 }
