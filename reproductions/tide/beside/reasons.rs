@@ -2,9 +2,9 @@
 
 use super::company::{Company, FOUR_JOIN, HELD_JOINS, JOINS, JOINS_FOUR};
 
-/// Why its share falls.
-const FORECAST: &str = "tide's forecast is the rate that it is left with: while another's queue of delay q stands, a window of \
-     m · H brings m · H / (H + q), which is the next forecast, until the smallest window is left";
+/// Why its share is smaller for a while.
+const BEGINS: &str = "until a question has told whose the queue is tide steers for a short one, and its sender then begins with the \
+     congestion window of that, while the newcomer's slow start has filled the buffer; it grows for a minute";
 
 /// Why half the link is less than Linux's.
 const EVEN: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes, and has most of the link all \
@@ -13,7 +13,7 @@ const EVEN: &str = "untouched Linux had filled the buffer before, which keeps a 
 /// Why it keeps less beside that company; empty where that is not known.
 pub fn kept(company: Company) -> &'static str {
     match company {
-        JOINS | FOUR_JOIN | JOINS_FOUR => FORECAST,
+        JOINS | FOUR_JOIN | JOINS_FOUR => BEGINS,
         HELD_JOINS => EVEN,
         _ => "",
     }
