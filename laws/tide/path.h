@@ -89,7 +89,7 @@ struct tg_tide {
 	tg_u32 others_heard;		  /* answers in a row that it is another's */
 	tg_u32 asked_queue_us;		  /* the queue when it was asked last */
 	tg_u32 asked_window;		  /* the window while it competes and asks */
-	tg_u32 ask_wait_us;		  /* how long an answer counts */
+	tg_u32 ask_wait_us;		  /* how long an answer counts, and after a drain beside others of ours */
 	tg_u32 least_us;		  /* smallest delay since the last competing */
 	tg_u32 risen_us;		  /* by how much floors have risen in all */
 	tg_u32 recheck_wait_us;		  /* how long a raised floor is trusted */

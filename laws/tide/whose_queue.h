@@ -3,7 +3,8 @@
  * A queue that stands although the window should have emptied it is ours, another machine's, or no queue but a path that
  * has become longer. A question tells (question.h):
  *
- *  - ours: the law goes on as it is, and asks again later;
+ *  - ours: the law goes on as it is, and asks again later. So it is, unasked, if other flows of ours wait in it that are
+ *    not known yet to share it; then it is drained, to show them that they do;
  *  - another's: nothing that we do empties it, and a window for an empty queue would give our share away. So the path
  *    competes: its window leaves room for twice what came in the last round trip, which the kernel's window and the
  *    sender's congestion control then fill or not, as they would without us. Now and then, and soon when more comes than
@@ -131,6 +132,12 @@ TG_INLINE void tg_tide_answered_competing(struct tg_tide *t, const struct tg_arr
 	tg_tide_end_question(t, a->now_us + TG_TIDE_COMPETING_US);
 }
 
+/* The next question, or drain, is to wait for twice as long. */
+TG_INLINE void tg_tide_double_wait(struct tg_tide *t)
+{
+	t->ask_wait_us = tg_min(tg_max(2 * t->ask_wait_us, TG_TIDE_ASK_LAGS * t->h_us), TG_TIDE_ASK_MAX_US);
+}
+
 TG_INLINE void tg_tide_answered_running(struct tg_tide *t, const struct tg_arrival *a, int answer)
 {
 	if (answer == TG_ANSWER_OTHERS && !tg_tide_queue_is_shared(a)) {
@@ -144,12 +151,12 @@ TG_INLINE void tg_tide_answered_running(struct tg_tide *t, const struct tg_arriv
 	}
 	t->others_heard = 0;
 	if (answer != TG_ANSWER_NONE)
-		t->ask_wait_us = tg_min(tg_max(2 * t->ask_wait_us, TG_TIDE_ASK_LAGS * t->h_us), TG_TIDE_ASK_MAX_US);
+		tg_tide_double_wait(t);
 	tg_tide_end_question(t, a->now_us + (answer == TG_ANSWER_NONE ? 0 : t->ask_wait_us));
 }
 
 /* Whether the queue has been empty for so long that nobody else fills it. BBR empties it on purpose every 10 s, for 200 ms
- * and a round trip (draft-cardwell-iccrg-bbr-congestion-control, 4.3.4.5), and comes back. */
+ * and a round trip (ProbeRTT of draft-cardwell-iccrg-bbr-congestion-control), and comes back. */
 TG_INLINE int tg_tide_has_run_dry(const struct tg_tide *t, tg_u64 now_us)
 {
 	return now_us > t->queued_us + tg_max(t->h_us, TG_TIDE_DRY_US);
@@ -269,7 +276,7 @@ TG_INLINE void tg_tide_see_empty(struct tg_tide *t, tg_u64 now_us)
 TG_INLINE void tg_tide_show_sharing(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
-	t->ask_wait_us = tg_min(tg_max(2 * t->ask_wait_us, TG_TIDE_ASK_LAGS * t->h_us), TG_TIDE_ASK_MAX_US);
+	tg_tide_double_wait(t);
 	t->ask_us = t->recheck_end_us + t->ask_wait_us;
 }
 

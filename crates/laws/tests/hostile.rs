@@ -82,8 +82,8 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
 }
 
 /// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were its own. So much
-/// delay is not in its round trips, so it is found out within seconds; whatever it brings or withholds while it is joined,
-/// the others have their cell.
+/// delay is not in its round trips, so it is not taken in, or found out within seconds; whatever it brings or withholds
+/// meanwhile, the others have their cell.
 #[test]
 fn who_imitates_another_s_delay_takes_little_from_it() {
     let mut joined_s = 0.0;

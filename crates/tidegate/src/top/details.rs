@@ -173,14 +173,14 @@ fn queue(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
     ))
 }
 
-/// For how long another machine has filled the link, if one does.
+/// For how long it has competed, if it does.
 fn competing(record: &RecordView, now_us: u64) -> String {
     record
         .competing_since_us
         .map_or_else(String::new, |since_us| {
             let seconds = now_us.saturating_sub(since_us) / 1_000_000;
             format!(
-                " Another machine has filled the link for {}: it competes for an even share.",
+                " For {} another machine has filled the link, or the path has been longer: it competes for an even share.",
                 duration(seconds)
             )
         })
@@ -207,7 +207,7 @@ mod tests {
     use tidegate_agent::RecordView;
 
     #[test]
-    fn for_how_long_another_machine_fills_the_link_is_said() {
+    fn for_how_long_it_competes_is_said() {
         assert_eq!(competing(&RECORD, 9_000_000), "");
         let record = RecordView {
             competing_since_us: Some(2_000_000),
@@ -215,7 +215,7 @@ mod tests {
         };
         assert_eq!(
             competing(&record, 9_900_000),
-            " Another machine has filled the link for 7 s: it competes for an even share."
+            " For 7 s another machine has filled the link, or the path has been longer: it competes for an even share."
         );
     }
 }
