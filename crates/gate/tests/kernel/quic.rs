@@ -131,7 +131,11 @@ fn a_download_whose_acknowledgements_wait_arrives() {
     within_runtime(async |hosts| {
         let ends = Ends::new(hosts)?;
         let connection = ends.connect().await?.context("connect")?;
-        let untouched = fetch(&connection).await?;
+        // The least of three: the first waits for windows that open, any for a busy machine.
+        let mut untouched = fetch(&connection).await?;
+        for _ in 0..2 {
+            untouched = untouched.min(fetch(&connection).await?);
+        }
         let gate = || Ok(start(Law::Wait(50_000), Limits::default())?);
         let mut gate = hosts.client.run(gate)?;
         gate.hold(&[ends.flow(hosts)?])?;
