@@ -98,10 +98,7 @@ const ALONE: [&str; 2] = ["lo", Veth::INTERFACE];
 /// A link whose command stays until it is killed, and has started another in a session of its own that makes a file
 /// longer again and again.
 fn start_writer(file: &Path) -> Child {
-    let writes = format!(
-        "while :; do echo >>{}; sleep 0.02; done",
-        file.display()
-    );
+    let writes = format!("while :; do echo >>{}; sleep 0.02; done", file.display());
     let link = start(&format!("setsid bash -c '{writes}' & sleep 1000"));
     wait_for("the command", || file.exists());
     assert!(forwards() && interfaces().len() == 3);
