@@ -24,9 +24,9 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u32 by_us, tg_u64 now_
 	t->h_us += by_us;
 	t->base_us.now += by_us;
 	t->base_us.was += by_us;
-	if (t->m < t->last_empty_m)
-		tg_tide_set_forecast(t, t->last_empty_m);
-	t->last_empty_m = t->m;
+	if (t->m < t->link_rate)
+		tg_tide_set_forecast(t, t->link_rate);
+	t->link_rate = t->m;
 	t->recheck_wait_us = TG_TIDE_RECHECK_US;
 	t->recheck_us = now_us + t->recheck_wait_us;
 }

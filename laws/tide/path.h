@@ -39,7 +39,7 @@ struct tg_tide {
 	tg_u64 epoch_end_us;
 	tg_u64 lag_moved_at_us;		  /* when H was last moved */
 	tg_u64 ask_us;			  /* until then it is not asked whose queue it is */
-	tg_u64 grown_us;		  /* until then, while competing, it is not asked because more comes */
+	tg_u64 alone_us;		  /* until then, while competing, it is not asked whether the others have gone */
 	tg_u64 queued_us;		  /* when a packet last met a queue */
 	tg_u64 competing_us;		  /* when it began to compete */
 	tg_u64 settled_us;		  /* after competing: until when the queue is taken to fall; 0: it is not watched */
@@ -54,7 +54,7 @@ struct tg_tide {
 	tg_s64 m;
 	tg_s64 d1;
 	tg_s64 d2;
-	tg_s64 last_empty_m;		  /* m when the queue was last seen empty */
+	tg_s64 link_rate;		  /* what came when the queue was last empty: the link's own rate */
 	tg_s64 peak;			  /* while it starts: the rate when that last grew enough */
 	tg_s64 round_rate;		  /* what came in the last epoch */
 	tg_s64 round_rate_was;		  /* and in the one before */

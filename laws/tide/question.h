@@ -38,6 +38,7 @@
 #define TG_QUESTION_LONGEST 2u	      /* halves of a period that a silence weighs at most, or one is all that is heard */
 #define TG_QUESTION_NOISE_US TG_CLOCK_NOISE_US /* by which each silence is wrong in any case */
 #define TG_QUESTION_FIRST 4u		       /* silences that can tell anything */
+#define TG_QUESTION_T 3			       /* arithmetic: silences that Student's t is short of */
 #define TG_QUESTION_MOST 32u		       /* silences that tell all there is; a trial beside others */
 
 /* Times are relative to `begun_us`, in us. A silence is measured from its mark. */
@@ -147,14 +148,15 @@ TG_INLINE void tg_question_hear(struct tg_question *q, tg_u32 at_us, tg_u32 queu
 	q->mark_queue_us = queue_us;
 }
 
-/* Whether the mean part is off the bound by more than the root of `odds` times its standard error. */
+/* Whether the mean part is off the bound by more than the root of `odds` times its spread. That is wider than its standard
+ * error, which few silences tell badly: Student's t of n samples has the variance (n - 1) / (n - 3). */
 TG_INLINE int tg_question_is_sure(const struct tg_question *q, tg_u32 odds)
 {
 	tg_u64 off2 = (tg_u64)(q->sum * q->sum);
 	tg_u64 noise = TG_QUESTION_NOISE_US >> TG_QUESTION_UNIT_SHIFT;
 	tg_u64 spread = q->silences * q->squares - off2 + (tg_u64)q->silences * q->silences * noise * noise;
 
-	return q->silences >= TG_QUESTION_FIRST && off2 * (q->silences - 1) > odds * spread;
+	return q->silences >= TG_QUESTION_FIRST && off2 * (q->silences - TG_QUESTION_T) > odds * spread;
 }
 
 #endif

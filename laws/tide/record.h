@@ -121,7 +121,7 @@ TG_INLINE void tg_record_shift(struct tg_tide *t, tg_s64 by)
 		TG_FORGET();
 	}
 	tg_tide_set_forecast(t, tg_rate_plus(t->m, by));
-	t->last_empty_m = tg_rate_plus(t->last_empty_m, by);
+	t->link_rate = tg_rate_plus(t->link_rate, by);
 }
 
 /* Another record's flow is merged into it: the one that knows its link is kept, and the other's rate is added. */

@@ -118,7 +118,7 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 TG_INLINE tg_u64 tg_tide_competing_window(const struct tg_tide *t, tg_u32 h_us)
 {
 	tg_s64 came = t->round_rate > t->round_rate_was ? t->round_rate : t->round_rate_was;
-	tg_u64 rate = tg_max64(TG_TIDE_COMPETING_GROWTH * (tg_u64)came, (tg_u64)t->last_empty_m);
+	tg_u64 rate = tg_max64(TG_TIDE_COMPETING_GROWTH * (tg_u64)came, (tg_u64)t->link_rate);
 
 	if (t->question.begun_us)
 		return tg_tide_lags_worth(t, t->asked_window, h_us);

@@ -7,8 +7,8 @@
  *    not known yet to share it; then it is drained, to show them that they do;
  *  - another's: nothing that we do empties it, and a window for an empty queue would give our share away. So the path
  *    competes: its window leaves room for twice what came in the last round trip, which the kernel's window and the
- *    sender's congestion control then fill or not, as they would without us. Now and then, and soon when more comes than
- *    before, it asks again, with a window that binds a little;
+ *    sender's congestion control then fill or not, as they would without us. It asks again, with a window that binds a
+ *    little, when as much comes as the link gave before, or else once a minute;
  *  - a longer path is told from another's queue by what is left when the queue is drained: a delay that stays after
  *    the question has found that the queue is ours is path, and floors rise by it.
  */
@@ -21,10 +21,10 @@
 #define TG_TIDE_SUSPECT 64u			  /* buckets without an empty queue after which it is asked whose it is; a trial beside others */
 #define TG_TIDE_SUSPECT_FALLEN 24u		  /* of them if the forecast has fallen since, too; a trial beside others */
 #define TG_TIDE_SUSPECT_FIRST TG_TIDE_BUCKETS	  /* of them for the first time: it may have been another's from the start */
-#define TG_TIDE_FALLEN_SHIFT TG_QUARTER_SHIFT	  /* part by which it must have fallen for that */
+#define TG_TIDE_FALLEN_SHIFT 4			  /* part by which it must have fallen for that; a trial beside others */
 #define TG_TIDE_HALF_DIVISOR TG_QUARTER		  /* part of the lag for which the window is lower and then not; a trial beside others */
 #define TG_TIDE_HALF_US (32 * TG_MS_US)		  /* the least such half: eight of a cell's bursts; a trial beside others */
-#define TG_TIDE_SHORT_US (2 * TG_CLOCK_NOISE_US)	  /* a shorter queue tells nothing */
+#define TG_TIDE_LOST_US (TG_CLOCK_NOISE_US / 8)	  /* a short queue, times the part of the rate that is lost in it, may be so long; a trial */
 #define TG_TIDE_HALF_SEGMENTS 8u		  /* that the link carries in it at least; a trial beside others */
 #define TG_TIDE_HALF_SEGMENTS_US (250 * TG_MS_US) /* choice: for which it is not longer than this */
 #define TG_TIDE_SILENT_QUARTERS 3u		  /* of the queue that one silence takes at most: a link must not run dry; a trial beside others */
@@ -39,10 +39,11 @@
 #define TG_TIDE_UNHEARD_ROUNDS 8u		  /* choice: round trips, and a second, in which some silence must be heard */
 #define TG_TIDE_ASK_LAGS TG_EIGHT_LAGS		  /* wait after the first answer that the queue is ours */
 #define TG_TIDE_ASK_MAX_US TG_SECOND_US		  /* the longest such wait, to which it is doubled; a trial beside others */
-#define TG_TIDE_GROWN_MAX_US (4 * TG_SECOND_US)	  /* the longest wait between two questions because of growth; a trial beside others */
-#define TG_TIDE_GROWN_SHIFT TG_QUARTER_SHIFT	  /* part by which more comes, when another may have gone */
-#define TG_TIDE_GROWN_QUEUE TG_QUARTER		  /* times the queue that it was, as only one of our own grows */
-#define TG_TIDE_COMPETING_US TG_RARELY_US	  /* between two questions without growth */
+#define TG_TIDE_ALONE_ROUNDS 2u			  /* round trips, and a second, until it is asked whether the others have gone; a trial beside others */
+#define TG_TIDE_ALONE_SHIFT 4			  /* part of the link's rate that may be missing when they have; a trial beside others */
+#define TG_TIDE_OTHERS_SHIFT TG_QUARTER_SHIFT	  /* part of what came that the others have, at least, when they have not */
+#define TG_TIDE_MORE_SHIFT 3			  /* part by which more comes, and less is queued, when one of several has gone */
+#define TG_TIDE_COMPETING_US (60 * TG_SECOND_US)  /* between two questions otherwise; a trial beside others */
 #define TG_TIDE_DRY_US TG_SHORT_US		  /* so long the queue is empty, and a lag at least, when the others have gone; a trial beside others */
 #define TG_TIDE_BESIDE_DIVISOR 2u		  /* part of the queue that a party beside must have waited to be in it; a trial beside others */
 #define TG_TIDE_LONGEST TG_EIGHT_LAGS		  /* no route becomes longer by more lags */
@@ -57,7 +58,7 @@ TG_INLINE int tg_tide_queue_is_shared(const struct tg_arrival *a)
 /* Half a period: long beside a burst and beside the segments that a slow link carries. */
 TG_INLINE tg_u32 tg_tide_half_us(const struct tg_tide *t)
 {
-	tg_u64 rate = (tg_u64)(t->m > t->last_empty_m ? t->m : t->last_empty_m);
+	tg_u64 rate = (tg_u64)(t->m > t->link_rate ? t->m : t->link_rate);
 	tg_u64 segments_us = ((tg_u64)TG_TIDE_HALF_SEGMENTS * t->mss << TG_TIDE_Q) / tg_max64(rate, 1);
 
 	segments_us = segments_us > TG_TIDE_HALF_SEGMENTS_US ? TG_TIDE_HALF_SEGMENTS_US : segments_us;
@@ -92,14 +93,19 @@ TG_INLINE void tg_tide_end_question(struct tg_tide *t, tg_u64 again_us)
 	t->ask_us = again_us;
 }
 
+/* What it does about a question shows after a round trip. */
+TG_INLINE void tg_tide_wait_competing(struct tg_tide *t, tg_u64 now_us)
+{
+	t->alone_us = now_us + tg_max(TG_TIDE_ALONE_ROUNDS * (t->h_us + t->queue_us), TG_SECOND_US);
+}
+
 TG_INLINE void tg_tide_compete(struct tg_tide *t, tg_u64 now_us)
 {
 	t->state = TG_TIDE_COMPETING;
 	t->competing_us = now_us;
 	TG_FORGET();
 	t->settled_us = 0;
-	t->ask_wait_us = tg_max(TG_SECOND_US, TG_TIDE_ASK_LAGS * t->h_us);
-	t->grown_us = now_us + t->ask_wait_us;
+	tg_tide_wait_competing(t, now_us);
 	t->others_heard = 0;
 	t->asked_rate = t->round_rate;
 	t->asked_queue_us = t->queue_us;
@@ -119,7 +125,7 @@ TG_INLINE void tg_tide_stop_competing(struct tg_tide *t, const struct tg_arrival
 	tg_tide_end_question(t, t->recheck_end_us + t->h_us);
 }
 
-/* While competing. */
+/* While competing. If the others are still there, the link gives more than what came. */
 TG_INLINE void tg_tide_answered_competing(struct tg_tide *t, const struct tg_arrival *a, int answer)
 {
 	if (answer == TG_ANSWER_OURS) {
@@ -127,8 +133,8 @@ TG_INLINE void tg_tide_answered_competing(struct tg_tide *t, const struct tg_arr
 		return;
 	}
 	t->asked_queue_us = a->queue_us;
-	t->ask_wait_us = tg_min(2 * t->ask_wait_us, TG_TIDE_GROWN_MAX_US);
-	t->grown_us = a->now_us + t->ask_wait_us;
+	t->link_rate = (tg_s64)tg_max64((tg_u64)t->link_rate, (tg_u64)(t->asked_rate + tg_tide_shifted(t->asked_rate, TG_TIDE_OTHERS_SHIFT)));
+	tg_tide_wait_competing(t, a->now_us);
 	tg_tide_end_question(t, a->now_us + TG_TIDE_COMPETING_US);
 }
 
@@ -228,44 +234,47 @@ TG_INLINE void tg_tide_settle(struct tg_tide *t, const struct tg_arrival *a)
 		tg_tide_raise_floors(t, t->least_us, a->now_us);
 }
 
-/* Whether the forecast has fallen since the queue was last empty. */
+/* Whether the forecast has fallen below what the link gives. */
 TG_INLINE int tg_tide_has_fallen(const struct tg_tide *t)
 {
-	return t->m < t->last_empty_m - tg_tide_shifted(t->last_empty_m, TG_TIDE_FALLEN_SHIFT);
+	return t->m < t->link_rate - tg_tide_shifted(t->link_rate, TG_TIDE_FALLEN_SHIFT);
 }
 
-/* Whether a queue is long enough to be asked about. A short one costs little, unless the forecast falls in it. */
-TG_INLINE int tg_tide_is_worth_asking(const struct tg_tide *t, tg_u32 queue_us, int fallen)
+/* Whether a queue, by so much longer than an empty one, is long enough to be asked about: for half a period, or for what is
+ * lost in it. */
+TG_INLINE int tg_tide_is_worth_asking(const struct tg_tide *t, tg_u32 over_us)
 {
-	tg_u32 over_us = queue_us - tg_tide_empty_us(t);
+	tg_u64 lost = t->m < t->link_rate ? (tg_u64)(t->link_rate - t->m) : 0;
 
-	return over_us > tg_tide_half_us(t) || (fallen && over_us > TG_TIDE_SHORT_US && t->buckets_since_empty >= TG_TIDE_SUSPECT);
+	if (over_us > tg_tide_half_us(t))
+		return 1;
+	return t->buckets_since_empty >= TG_TIDE_SUSPECT && over_us * lost > TG_TIDE_LOST_US * (tg_u64)t->link_rate;
 }
 
-/* Whether more comes than when it was asked last, so that another may have gone, or the queue has grown as only one of our
- * own would. */
-TG_INLINE int tg_tide_has_grown(const struct tg_tide *t, tg_u32 queue_us)
+/* Whether the others may have gone: as much comes as the link gives, or more than when it was asked last, from a shorter
+ * queue. */
+TG_INLINE int tg_tide_seems_alone(const struct tg_tide *t, tg_u32 queue_us)
 {
-	return t->round_rate > t->asked_rate + tg_tide_shifted(t->asked_rate, TG_TIDE_GROWN_SHIFT) ||
-	       queue_us / TG_TIDE_GROWN_QUEUE > t->asked_queue_us;
+	tg_s64 more = t->asked_rate + tg_tide_shifted(t->asked_rate, TG_TIDE_MORE_SHIFT);
+
+	return t->round_rate >= t->link_rate - tg_tide_shifted(t->link_rate, TG_TIDE_ALONE_SHIFT) ||
+	       (t->round_rate > more && queue_us < t->asked_queue_us - (t->asked_queue_us >> TG_TIDE_MORE_SHIFT));
 }
 
 /* Whether it is time to ask whose the queue is; it is not empty. */
 TG_INLINE int tg_tide_suspects(const struct tg_tide *t, const struct tg_arrival *a)
 {
-	int fallen = tg_tide_has_fallen(t);
-	tg_u32 stood = fallen ? TG_TIDE_SUSPECT_FALLEN : TG_TIDE_SUSPECT;
+	tg_u32 stood = tg_tide_has_fallen(t) ? TG_TIDE_SUSPECT_FALLEN : TG_TIDE_SUSPECT;
 
 	if (t->state == TG_TIDE_COMPETING)
-		return a->now_us >= t->ask_us || (a->now_us > t->grown_us && tg_tide_has_grown(t, a->queue_us));
+		return a->now_us >= t->ask_us || (a->now_us > t->alone_us && tg_tide_seems_alone(t, a->queue_us));
 	return a->now_us >= t->ask_us && t->buckets_since_empty >= (t->ask_us ? stood : TG_TIDE_SUSPECT_FIRST) &&
-	       tg_tide_is_worth_asking(t, a->queue_us, fallen);
+	       tg_tide_is_worth_asking(t, a->queue_us - tg_tide_empty_us(t));
 }
 
 /* The queue is empty: that was the answer. */
 TG_INLINE void tg_tide_see_empty(struct tg_tide *t, tg_u64 now_us)
 {
-	t->last_empty_m = t->m;
 	if (t->question.begun_us && t->state != TG_TIDE_COMPETING)
 		tg_tide_end_question(t, now_us + TG_TIDE_ASK_MAX_US);
 }

@@ -136,7 +136,7 @@ fn a_rise_reaches_each_flow_once() {
 #[test]
 fn a_rise_restores_what_was_known_of_the_link() {
     let mut host = Host::running(1);
-    let known = host.path.last_empty_m;
+    let known = host.path.link_rate;
     host.alone(300_000, 2 * GAP_US, LEVEL_US);
     assert!(host.path.m < known * 3 / 4, "{} of {known}", host.path.m);
     host.raise(LEVEL_US);

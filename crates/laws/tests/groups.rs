@@ -513,7 +513,7 @@ fn record(rate: u64) -> sys::tg_tide {
         arrived_us: 50_000_000,
         h_us: 40_000,
         m: rate as i64,
-        last_empty_m: rate as i64,
+        link_rate: rate as i64,
         forecast: [rate as i64; 8],
         bytes: [bytes; 8],
         sum: 8 * bytes,
