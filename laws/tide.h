@@ -81,6 +81,9 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 	int seen = t->bucket_min_us != TG_INFINITE_US;
 
 	if (now_us >= t->bucket_end_us) {
+		if (t->state != TG_TIDE_COMPETING && seen && t->bucket_min_us <= tg_tide_empty_us(t))
+			tg_tide_learn_link(t);
+		TG_FORGET();
 		tg_tide_close(t, a, seen, tg_tide_was_empty(t, seen));
 		t->ran_empty = 0;
 		tg_tide_open(t, t->bucket_end_us);

@@ -80,10 +80,14 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 		t->forecast[i] = x;
 }
 
-/* What the link gives is what came, at most, when the queue ran empty now and then: while it stands others may take a part.
- * It falls with the forecast, which is raised above it where demand limits what comes. */
-TG_INLINE void tg_tide_learn_link(struct tg_tide *t, tg_s64 x)
+/* The open bucket ends: what the link gives is what came, at most, when the queue ran empty now and then. While it stands
+ * others may take a part. It falls with the forecast, which is raised above it where demand limits what comes. */
+TG_INLINE void tg_tide_learn_link(struct tg_tide *t)
 {
+	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
+	tg_u64 bytes = t->sum + t->current - t->bytes[slot];
+	tg_u64 in_us = t->sum_us + t->open_us - t->width_us[slot];
+	tg_s64 x = (tg_s64)((bytes << TG_TIDE_Q) / tg_max64(in_us, 1));
 	tg_s64 most = x > t->link_rate ? x : t->link_rate;
 
 	t->link_rate += ((most < t->m ? most : t->m) - t->link_rate) >> TG_TIDE_MEAN_SHIFT;
@@ -149,7 +153,6 @@ TG_INLINE int tg_tide_was_empty(const struct tg_tide *t, int seen)
 TG_INLINE void tg_tide_close(struct tg_tide *t, const struct tg_arrival *a, int seen, int empty)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
-	int ran_out = seen && t->bucket_min_us <= tg_tide_empty_us(t);
 
 	t->sum = t->sum + t->current - t->bytes[slot];
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
@@ -161,8 +164,6 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, const struct tg_arrival *a, int 
 	t->current = 0;
 	t->bucket_min_us = TG_INFINITE_US;
 	if (t->state != TG_TIDE_STARTING) {
-		if (ran_out && t->state != TG_TIDE_COMPETING)
-			tg_tide_learn_link(t, tg_tide_rate(t));
 		tg_tide_learn(t, tg_tide_rate(t), !t->buckets_since_empty);
 		t->forecast[slot] = t->m;
 	} else {
