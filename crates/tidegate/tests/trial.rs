@@ -159,7 +159,8 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     if !has_tun() || !has_program("curl", "curl") {
         return;
     }
-    let down = link(cell(CellKind::Lte), queue(2000, QueuePolicy::DropTail));
+    let twenty = RateSpec::ConstantMbps(20.0);
+    let down = link(twenty, queue(1000, QueuePolicy::DropTail));
     let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
     let url = serve_forever(&hosts, Some(SLOWLY));
     let slots = ["--pairs", "6", "--slot", "2", "--seed", "1"];
