@@ -54,7 +54,7 @@ struct tg_tide {
 	tg_s64 m;
 	tg_s64 d1;
 	tg_s64 d2;
-	tg_s64 link_rate;		  /* what came when the queue was last empty: the link's own rate */
+	tg_s64 link_rate;		  /* what came when the queue was last empty, or while competing a quarter more than came */
 	tg_s64 peak;			  /* while it starts: the rate when that last grew enough */
 	tg_s64 round_rate;		  /* what came in the last epoch */
 	tg_s64 round_rate_was;		  /* and in the one before */

@@ -93,7 +93,7 @@ TG_INLINE void tg_tide_end_question(struct tg_tide *t, tg_u64 again_us)
 	t->ask_us = again_us;
 }
 
-/* What it does about a question shows after a round trip. */
+/* Until what an answer changes has come back, and shows in what arrives. */
 TG_INLINE void tg_tide_wait_competing(struct tg_tide *t, tg_u64 now_us)
 {
 	t->alone_us = now_us + tg_max(TG_TIDE_ALONE_ROUNDS * (t->h_us + t->queue_us), TG_SECOND_US);

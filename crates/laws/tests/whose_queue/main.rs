@@ -197,7 +197,7 @@ fn a_path_that_has_become_longer_ends_with_risen_floors() {
     }
 }
 
-/// What the link gives is known to a twentieth, though the forecast goes beyond it whenever the queue runs empty.
+/// What the link gives is known to a twentieth. The forecast is not: it is printed how far it goes beyond.
 #[test]
 fn the_rate_of_a_link_that_runs_empty_is_known() {
     for mbit in [2.0, 20.0, 200.0] {
