@@ -2,6 +2,7 @@
 
 mod args;
 mod books;
+mod company;
 mod flowtables;
 mod follow;
 mod held;
@@ -27,6 +28,7 @@ use crate::top::units::bytes;
 use crate::udp::Windowless;
 use anyhow::{Context, Result};
 pub use args::{HoldsArg, OnlyArg, RunArgs};
+use company::Company;
 use flowtables::Flowtables;
 use follow::Follower;
 use log::{Log, LogFormat};
@@ -98,6 +100,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut books = books::Hours::new(args.account, now_us());
     let mut sharing = Sharing::new(now_us());
     let mut flowtables = Flowtables::new(now_us());
+    let mut company = Company::new(now_us());
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
@@ -106,6 +109,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             trials::next_us(&shared),
             sharing.next_us(),
             Some(flowtables.next_us()),
+            Some(company.next_us()),
         ];
         let quiet = quiet.into_iter().flatten().min().map(instant);
         let until = [next_report, end, quiet].into_iter().flatten().min();
@@ -121,6 +125,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
                 sharing::tell(settings.agent.by_device, log);
             }
             flowtables.step(changed, &shared, log);
+            company.step(&shared, log);
             held::tell(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);

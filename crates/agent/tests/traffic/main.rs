@@ -10,6 +10,7 @@ mod tally;
 mod attached;
 mod beside;
 mod big;
+mod company;
 mod downloads;
 mod features;
 mod forged;

@@ -108,7 +108,7 @@ pub fn median_rtt_ms(
 }
 
 /// Has all end, also when the test fails.
-struct End<'a>(&'a AtomicBool);
+pub struct End<'a>(pub &'a AtomicBool);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
@@ -116,7 +116,8 @@ impl Drop for End<'_> {
     }
 }
 
-fn fill(mut to: &TcpStream, goes_on: &AtomicBool) {
+/// Sends until all are told to end.
+pub fn fill(mut to: &TcpStream, goes_on: &AtomicBool) {
     to.set_write_timeout(Some(Duration::from_millis(200)))
         .unwrap();
     let chunk = [0; 20_000];
