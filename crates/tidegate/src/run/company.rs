@@ -143,7 +143,7 @@ mod tests {
         let mut company = Company::new(0);
         let way = || ("wwan0".to_string(), "down");
         let competing = || BTreeMap::from([(way(), 7_000_000)]);
-        let seconds = |s| s * 1_000_000;
+        let seconds = |s: u64| s * 1_000_000;
         let came = (way(), News::Competes { seconds: 53 });
         assert_eq!(company.news(competing(), seconds(60)), [came]);
         assert_eq!(company.news(competing(), seconds(120)), []);
