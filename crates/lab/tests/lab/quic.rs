@@ -62,7 +62,8 @@ fn objects_by_quic_take_a_round_trip_to_connect_and_one_to_ask() {
     let result = run(&text, &Options::default()).runs.remove(0);
     let fetch = &result.fetches[0];
     assert!(fetch.count >= 15, "{fetch:?}");
-    assert!((80.0..120.0).contains(&fetch.time_ms.p50), "{fetch:?}");
+    // Three round trips take 130 ms and more; a busy machine adds up to half of one.
+    assert!((80.0..130.0).contains(&fetch.time_ms.p50), "{fetch:?}");
 }
 
 /// Seven packets: at once from a window of ten, a round trip later from one of three, which quinn paces.
