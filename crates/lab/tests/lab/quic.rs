@@ -56,14 +56,16 @@ fn an_upload_by_quic_arrives_whole_and_ends() {
 #[test]
 fn objects_by_quic_take_a_round_trip_to_connect_and_one_to_ask() {
     let Some(_turn) = laboratory() else { return };
-    let text = lte("duration_s = 4
+    // 120 ms: what a busy machine needs for a handshake is short beside one.
+    let text = "duration_s = 6
+         down = { rate = { constant_mbps = 20 }, delay_ms = 60 }
+         up = { rate = { constant_mbps = 5 }, delay_ms = 60 }
          workload = [{ name = 'web', windowless = true, does = { web = { object_bytes = [8_000], pause_s = 0.05 } } }]
-         run = [{ name = 'linux' }]");
-    let result = run(&text, &Options::default()).runs.remove(0);
+         run = [{ name = 'linux' }]";
+    let result = run(text, &Options::default()).runs.remove(0);
     let fetch = &result.fetches[0];
-    assert!(fetch.count >= 15, "{fetch:?}");
-    // Three round trips take 130 ms and more; a busy machine adds up to half of one.
-    assert!((80.0..130.0).contains(&fetch.time_ms.p50), "{fetch:?}");
+    assert!(fetch.count >= 10, "{fetch:?}");
+    assert!((240.0..330.0).contains(&fetch.time_ms.p50), "{fetch:?}");
 }
 
 /// Seven packets: at once from a window of ten, a round trip later from one of three, which quinn paces.
