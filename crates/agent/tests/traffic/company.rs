@@ -23,8 +23,7 @@ const SETTLES: Duration = Duration::from_secs(8);
 const LOOKS: Duration = Duration::from_secs(12);
 
 /// Of what untouched Linux gets or of an even share, whichever is less. In twelve seconds it is up to when the senders
-/// lost packets last: beside an upload it was 0.70 to 0.82 of Linux's in three runs. A law that took all queues for its
-/// own kept a tenth.
+/// lost packets last. A law that took all queues for its own kept a tenth.
 const KEPT: f64 = 0.5;
 
 /// What the agent does not steer.
@@ -184,7 +183,6 @@ fn keeps_its_share(other: Other, first: bool) {
         let with = scope.spawn(|| ours_mbps(company, true));
         (ours_mbps(company, false), with.join().unwrap())
     });
-    let (without, with) = (with, without);
     let due = without.min(company.even_mbps());
     println!(
         "{company:?}: {without:.2} Mbit/s without the agent, {with:.2} with it, {:.2} of what is due",
