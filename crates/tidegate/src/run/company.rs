@@ -1,4 +1,5 @@
-//! Says once where another machine fills the link, and once when it does no more. A minute's wait keeps short company, and
+//! Says once where another machine fills the link, and once when no flow competes with it any more: it has gone, or
+//! the flows have ended. A minute's wait keeps short company, and
 //! an answer that is soon found to be wrong, out of the log.
 
 use crate::run::log::Log;
@@ -27,7 +28,7 @@ pub struct Company {
 #[derive(Debug, PartialEq)]
 enum News {
     Competes { seconds: u64 },
-    IsAlone { seconds: u64 },
+    Ended { seconds: u64 },
 }
 
 impl Company {
@@ -69,7 +70,7 @@ impl Company {
         let gone = self.said.iter().filter(|(way, _)| !now.contains_key(*way));
         let gone = gone.map(|(way, since_us)| {
             let seconds = seconds(*since_us);
-            (way.clone(), News::IsAlone { seconds })
+            (way.clone(), News::Ended { seconds })
         });
         let news = came.chain(gone).collect();
         self.said.retain(|way, _| now.contains_key(way));
@@ -119,12 +120,12 @@ fn line((interface, direction): &Way, news: &News, log: Log) {
             );
             log.info("competing", &message, fields(seconds));
         }
-        News::IsAlone { seconds } => {
+        News::Ended { seconds } => {
             let message = format!(
-                "{interface}, {direction}: no other machine fills the link any more, {} after it began to",
+                "{interface}, {direction}: nothing competes with another machine any more, {} after it began to",
                 duration(seconds)
             );
-            log.info("alone", &message, fields(seconds));
+            log.info("competing_ended", &message, fields(seconds));
         }
     }
 }
@@ -147,7 +148,7 @@ mod tests {
         let came = (way(), News::Competes { seconds: 53 });
         assert_eq!(company.news(competing(), seconds(60)), [came]);
         assert_eq!(company.news(competing(), seconds(120)), []);
-        let gone = (way(), News::IsAlone { seconds: 173 });
+        let gone = (way(), News::Ended { seconds: 173 });
         assert_eq!(company.news(BTreeMap::new(), seconds(180)), [gone]);
         assert_eq!(company.news(BTreeMap::new(), seconds(240)), []);
     }
