@@ -81,6 +81,30 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
     }
 }
 
+/// Whose stamps answer every question with "another's": they show a queue that no silence of its own makes fall.
+#[test]
+fn a_delay_that_no_silence_moves_takes_little_from_others() {
+    let fair = beside(Source::bulk(2));
+    let stands =
+        [10, 30, 60, 100, 200, 500, 1_000, 3_000].map(|delay_ms| Lie::Stands(ms(delay_ms)));
+    for lie in stands.into_iter().chain([Lie::Keeps]) {
+        for start_s in [0, 2, 8] {
+            let lying = beside(Source {
+                lie: Some(lie),
+                ..Source::bulk(start_s)
+            });
+            let kept = honest(&lying) / honest(&fair);
+            let delay_ms = lying.mean_delay_ms;
+            let told = format!("{lie:?} from {start_s} s: {kept:.2} kept, {delay_ms:.1} ms");
+            println!("{told}, {:?}", lying.bytes);
+            assert!(
+                kept > 0.9 && lying.utilisation > 0.95 && delay_ms < 100.0,
+                "{told}"
+            );
+        }
+    }
+}
+
 /// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were its own. So much
 /// delay is not in its round trips, so it is not taken in, or found out within seconds; whatever it brings or withholds
 /// meanwhile, the others have their cell.

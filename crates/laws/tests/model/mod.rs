@@ -50,6 +50,10 @@ pub enum Lie {
     Drifts(Duration, i32, Duration),
     /// Ahead by what the round trip shows of the queue, which so disappears.
     Hides,
+    /// Honest for two seconds; from then on it shows a queue that stands at this delay, whatever its window is.
+    Stands(Duration),
+    /// It shows the longest queue of the last seconds, so that no silence makes it fall.
+    Keeps,
     /// Behind by what that other flow's data last waited, so that both seem to wait together.
     Imitates(usize),
 }

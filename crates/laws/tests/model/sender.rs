@@ -9,6 +9,10 @@ use tidegate_link::Instant;
 /// Linux's initial window (RFC 6928), and what it keeps of its congestion window after a pause.
 const INITIAL_CWND: u64 = 10 * MSS as u64;
 const CWND_AFTER_PAUSE: u64 = 40 * MSS as u64;
+/// For so long a sender shows its true delay that later shows a standing one.
+const HONEST: Duration = Duration::from_secs(2);
+/// How long a sender that keeps the longest queue in mind does so.
+const LATE: Duration = Duration::from_secs(2);
 /// The window of a handshake.
 const INITIAL_EDGE: u32 = 64 * 1024;
 
@@ -30,6 +34,9 @@ pub struct Sender {
     outstanding: VecDeque<(u32, Instant)>,
     rtt: Duration,
     rtt_min: Duration,
+    /// The longest queue of late, and when it was seen.
+    longest_ms: i32,
+    longest_at: Instant,
 }
 
 /// Its clock has nothing to do with the receiver's.
@@ -65,6 +72,8 @@ impl Sender {
             outstanding: VecDeque::new(),
             rtt: Duration::ZERO,
             rtt_min: Duration::MAX,
+            longest_ms: 0,
+            longest_at: Instant::ZERO,
         }
     }
 
@@ -98,6 +107,10 @@ impl Sender {
         while let Some((_, sent)) = self.outstanding.pop_front_if(arrived) {
             self.rtt = now - sent;
             self.rtt_min = self.rtt_min.min(self.rtt);
+        }
+        if self.queued_ms() >= self.longest_ms || now > self.longest_at + LATE {
+            self.longest_ms = self.queued_ms();
+            self.longest_at = now;
         }
         self.cwnd += u64::from(ack.ack.wrapping_sub(self.una));
         self.una = ack.ack;
@@ -139,6 +152,11 @@ impl Sender {
         stamped
     }
 
+    /// What its last round trip shows of the queue.
+    fn queued_ms(&self) -> i32 {
+        (self.rtt - self.rtt_min.min(self.rtt)).as_millis() as i32
+    }
+
     fn is_set(&self) -> bool {
         matches!(self.source.lie, Some(Lie::Set(..)))
     }
@@ -155,7 +173,10 @@ impl Sender {
                 if ahead { by.as_millis() as i32 } else { 0 }
             }
             Some(Lie::Drifts(from, ppm, within)) => drifted_ms(since_start(now), from, ppm, within),
-            Some(Lie::Hides) => (self.rtt - self.rtt_min.min(self.rtt)).as_millis() as i32,
+            Some(Lie::Hides) => self.queued_ms(),
+            Some(Lie::Stands(_)) if since_start(now) < self.source.start + HONEST => 0,
+            Some(Lie::Stands(delay)) => self.queued_ms() - delay.as_millis() as i32,
+            Some(Lie::Keeps) => self.queued_ms() - self.longest_ms,
             Some(Lie::Imitates(other)) => -(waited[other].as_millis() as i32),
         }
     }
