@@ -27,6 +27,10 @@ pub enum Other {
     Datagrams,
     /// A flow without a window of our own host: seen, and held.
     Held,
+    /// The same, left alone.
+    LeftAlone,
+    /// An upload of another machine.
+    Upload,
 }
 
 /// What both send, and who was first.
@@ -104,6 +108,19 @@ pub const HELD_FIRST: Company = Company {
     ..FIRST
 };
 
+pub const QUIC_JOINS_TWO: Company = Company {
+    name: "QUIC that is left alone joins two of ours",
+    other: Other::LeftAlone,
+    ours: 2,
+    ..JOINS
+};
+
+pub const UPLOAD_JOINS: Company = Company {
+    name: "another machine's upload joins",
+    other: Other::Upload,
+    ..JOINS
+};
+
 pub const COMPANIES: [Company; 10] = [
     JOINS,
     FIRST,
@@ -117,13 +134,29 @@ pub const COMPANIES: [Company; 10] = [
     HELD_FIRST,
 ];
 
+/// On the real kernel, over the first of its paths.
+pub const ON_THE_KERNEL: [Company; 8] = [
+    JOINS,
+    FIRST,
+    FOUR_JOIN,
+    JOINS_FOUR,
+    BBR_JOINS,
+    BBR_FIRST,
+    QUIC_JOINS_TWO,
+    UPLOAD_JOINS,
+];
+
+/// Over the others.
+pub const ON_THE_KERNELS_CELLS: [Company; 4] = [JOINS, FIRST, BBR_JOINS, QUIC_JOINS_TWO];
+
 impl Company {
     /// Our flows' even share of the link in percent, where the other could be given one.
     pub fn even(self) -> Option<f64> {
         let ours = self.ours as f64;
         match self.other {
             Other::Unseen(flows) => Some(100.0 * ours / (ours + flows as f64)),
-            Other::Datagrams | Other::Held => None,
+            Other::LeftAlone => Some(100.0 * ours / (ours + 1.0)),
+            Other::Datagrams | Other::Held | Other::Upload => None,
         }
     }
 
@@ -171,7 +204,7 @@ impl Company {
     /// What both send over that path.
     pub fn workloads(self, path: &Path) -> Vec<Workload> {
         let [ours_s, other_s] = self.starts_s();
-        let held = self.other == Other::Held;
+        let of_our_host = matches!(self.other, Other::Held | Other::LeftAlone);
         let ours = Workload {
             start_s: ours_s,
             ..self.ours_alone()
@@ -179,8 +212,8 @@ impl Company {
         let other = Workload {
             start_s: other_s,
             stop_s: Some(END_S),
-            steered: held,
-            windowless: held,
+            steered: of_our_host,
+            windowless: of_our_host,
             ..self.other.workload(path)
         };
         vec![ours, other]
@@ -195,7 +228,7 @@ impl Company {
     pub fn other_flows(self) -> Vec<String> {
         match self.other {
             Other::Unseen(flows) => names(OTHER, flows),
-            Other::Datagrams | Other::Held => names(OTHER, 1),
+            _ => names(OTHER, 1),
         }
     }
 }
@@ -211,7 +244,8 @@ impl Other {
         };
         match self {
             Self::Unseen(flows) => downloads(OTHER, flows),
-            Self::Held => downloads(OTHER, 1),
+            Self::Held | Self::LeftAlone => downloads(OTHER, 1),
+            Self::Upload => bulk(OTHER, Direction::Up, None, 1),
             Self::Datagrams => Workload::new(OTHER, datagrams()),
         }
     }

@@ -3,6 +3,7 @@
 use super::super::links::{self, Link};
 use super::super::paths::{self, Path};
 use anyhow::Result;
+use tidegate_scenario::CellKind;
 use tidegate_study::Extent;
 
 /// Rates of the constant links in Mbit/s, and their base RTTs in milliseconds. At 300 Mbit/s a run takes as
@@ -30,6 +31,19 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
     let mut paths = constant(extent.quick)?;
     paths.extend(paths::over(links::all(extent, stride)?, rtts)?);
     Ok(paths)
+}
+
+/// Rate and base RTT of the constant link for the real kernel, and the base RTT of its cell.
+const KERNELS_MBPS: f64 = 20.0;
+const KERNELS_RTT_MS: u32 = 50;
+
+/// For the real kernel: a constant link, and a cell.
+pub fn on_the_kernel() -> Result<[Path; 2]> {
+    let path = |link| Path::over(&link, KERNELS_RTT_MS);
+    Ok([
+        path(Link::constant(KERNELS_MBPS))?,
+        path(Link::cell(CellKind::Lte, 1, None))?,
+    ])
 }
 
 /// Each with both buffers.

@@ -3,6 +3,7 @@
 use super::DURATION_S;
 use super::company::{
     BBR_FIRST, BBR_JOINS, Company, FIRST, FOUR_JOIN, HELD_FIRST, HELD_JOINS, JOINS, JOINS_FOUR,
+    QUIC_JOINS_TWO,
 };
 use super::meeting::{Meeting, QUEUE, RATE};
 use crate::spans::{BIN_S, seconds};
@@ -12,8 +13,16 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::Sample;
 
 /// Those with shares to be seen.
-const SHOWN: [Company; 8] = [
-    JOINS, FIRST, FOUR_JOIN, JOINS_FOUR, BBR_JOINS, BBR_FIRST, HELD_JOINS, HELD_FIRST,
+const SHOWN: [Company; 9] = [
+    JOINS,
+    FIRST,
+    FOUR_JOIN,
+    JOINS_FOUR,
+    BBR_JOINS,
+    BBR_FIRST,
+    HELD_JOINS,
+    HELD_FIRST,
+    QUIC_JOINS_TWO,
 ];
 
 /// Both sides' rates and the queue on the first path, and our share on all.
@@ -21,7 +30,9 @@ pub fn all(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
     let mut pictures = Vec::new();
     for company in SHOWN {
         let of = meetings.iter().filter(|meeting| meeting.company == company);
-        let first = of.clone().next().expect("a steady link");
+        let Some(first) = of.clone().next() else {
+            continue;
+        };
         pictures.extend(rates(sample, first));
         pictures.push(queues(sample, first));
         pictures.push(shares(sample, company, of));

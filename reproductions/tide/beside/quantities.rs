@@ -3,7 +3,7 @@
 use super::super::contenders::DRWA;
 use super::super::paths::Path;
 use super::AFTERWARDS;
-use super::company::{COMPANIES, Company, JOINS, Other};
+use super::company::{Company, JOINS, Other};
 use super::meeting::{Meeting, TENTH};
 use super::{reasons, table};
 use crate::means::{mean, most};
@@ -38,11 +38,17 @@ pub fn all(meetings: &[Meeting]) -> Vec<Quantity> {
         let of = meetings.iter().filter(|meeting| meeting.company == company);
         of.cloned().collect()
     };
-    let mut quantities = Vec::new();
-    for company in COMPANIES {
-        quantities.extend(Asked::new(company, of(company)).all());
+    let mut companies = Vec::new();
+    for meeting in meetings {
+        if !companies.contains(&meeting.company) {
+            companies.push(meeting.company);
+        }
     }
-    quantities.push(starved(of(JOINS)));
+    let mut quantities: Vec<Quantity> = companies
+        .into_iter()
+        .flat_map(|company| Asked::new(company, of(company)).all())
+        .collect();
+    quantities.extend(starved(of(JOINS)));
     quantities
 }
 
@@ -138,9 +144,9 @@ impl Asked {
     /// Of what the others could have.
     fn share(&self) -> Option<Quantity> {
         match self.company.other {
-            Other::Unseen(_) => Some(self.excess()),
+            Other::Unseen(_) | Other::LeftAlone => Some(self.excess()),
             Other::Held => Some(self.left()),
-            Other::Datagrams => None,
+            Other::Datagrams | Other::Upload => None,
         }
     }
 
@@ -191,19 +197,24 @@ impl Asked {
     }
 }
 
-/// What DRWA is left with where it starves.
-fn starved(meetings: Arc<[Meeting]>) -> Quantity {
+/// What DRWA is left with where it starves, if there is such a path.
+fn starved(meetings: Arc<[Meeting]>) -> Option<Quantity> {
     let starves = |path: &Path| path.mean_mbps < SLOW_MBPS && path.is_deep();
-    Quantity::new(
-        format!(
-            "{}: share of a slow link with a deep buffer that DRWA λ = 3 is left with",
-            JOINS.name
-        ),
-        "%",
-        Claim::at_most(STARVED, 50.0),
-        move |sample| {
-            let slow = meetings.iter().filter(|m| starves(&m.beside.path));
-            mean(slow.map(|m| m.share(sample, DRWA)))
-        },
-    )
+    meetings
+        .iter()
+        .any(|meeting| starves(&meeting.beside.path))
+        .then(|| {
+            Quantity::new(
+                format!(
+                    "{}: share of a slow link with a deep buffer that DRWA λ = 3 is left with",
+                    JOINS.name
+                ),
+                "%",
+                Claim::at_most(STARVED, 50.0),
+                move |sample| {
+                    let slow = meetings.iter().filter(|m| starves(&m.beside.path));
+                    mean(slow.map(|m| m.share(sample, DRWA)))
+                },
+            )
+        })
 }

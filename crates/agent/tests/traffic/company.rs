@@ -27,7 +27,7 @@ const LOOKS: Duration = Duration::from_secs(12);
 const KEPT: f64 = 0.5;
 
 /// What the agent does not steer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Other {
     /// A download by that congestion control.
     Download(&'static str),
@@ -35,6 +35,8 @@ enum Other {
     Upload,
     /// Datagrams towards us, at this part of the link's rate.
     Datagrams(f64),
+    /// A download of CUBIC's that an agent of its own steers, as another machine's would.
+    Steered,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,7 @@ impl Company {
     fn even_mbps(self) -> f64 {
         DOWN_BPS / 1e6
             * match self.other {
-                Other::Download(_) => 0.5,
+                Other::Download(_) | Other::Steered => 0.5,
                 Other::Upload => 1.0,
                 Other::Datagrams(part) => 1.0 - part,
             }
@@ -56,12 +58,14 @@ impl Company {
 
     fn begin<'s>(self, scope: &'s Scope<'s, '_>, ends: &'s Ends, goes_on: &'s AtomicBool) {
         let (client, server) = (&ends.other.client, &ends.other.server);
+        let download = |sender| {
+            use_congestion_control(server, sender).unwrap();
+            scope.spawn(|| fill(server, goes_on));
+            scope.spawn(|| drain(client, goes_on));
+        };
         match self.other {
-            Other::Download(sender) => {
-                use_congestion_control(server, sender).unwrap();
-                scope.spawn(|| fill(server, goes_on));
-                scope.spawn(|| drain(client, goes_on));
-            }
+            Other::Download(sender) => download(sender),
+            Other::Steered => download("cubic"),
             Other::Upload => {
                 scope.spawn(|| fill(client, goes_on));
                 scope.spawn(|| drain(server, goes_on));
@@ -126,22 +130,31 @@ fn rate_mbps(mut from: &TcpStream, during: Duration) -> f64 {
     bytes as f64 * 8e-6 / began.elapsed().as_secs_f64()
 }
 
-/// An agent that steers all but the other's connection.
-fn agent_beside(other: &Connection) -> Agent {
-    let port = other.server.local_addr().unwrap().port();
+/// An agent that treats this connection so, and all others otherwise.
+fn agent(connection: &Connection, verdict: Verdict, otherwise: Verdict) -> Agent {
+    let port = connection.server.local_addr().unwrap().port();
     Agent::start(&AgentConfig {
         interfaces: vec![interface()],
         rules: Rules {
             rules: vec![Rule {
                 remote_ports: Some(port..=port),
-                verdict: Verdict::LeftAlone,
+                verdict,
                 ..Rule::default()
             }],
-            otherwise: Verdict::default(),
+            otherwise,
         },
         ..AgentConfig::default()
     })
     .unwrap()
+}
+
+/// Ours, if we have one, which steers all but the other's connection; and the other's, which steers nothing else.
+fn agents(company: Company, steered: bool, other: &Connection) -> Vec<Agent> {
+    let steer = Verdict::default;
+    let ours = steered.then(|| agent(other, Verdict::LeftAlone, steer()));
+    let theirs =
+        (company.other == Other::Steered).then(|| agent(other, steer(), Verdict::LeftAlone));
+    ours.into_iter().chain(theirs).collect()
 }
 
 /// What we get, in Mbit/s.
@@ -153,8 +166,8 @@ fn ours_mbps(company: Company, steered: bool) -> f64 {
     };
     let hosts = EmulatedHosts::new(link(DOWN_BPS), link(UP_BPS), 1).unwrap();
     let ends = Ends::new(&hosts);
-    let start = || Ok(steered.then(|| agent_beside(&ends.other)));
-    let agent = hosts.client().run(start).unwrap();
+    let start = || Ok(agents(company, steered, &ends.other));
+    let agents = hosts.client().run(start).unwrap();
     let goes_on = AtomicBool::new(true);
     let mbps = thread::scope(|scope| {
         let _until_done = End(&goes_on);
@@ -170,7 +183,7 @@ fn ours_mbps(company: Company, steered: bool) -> f64 {
         rate_mbps(&ends.ours.client, SETTLES);
         rate_mbps(&ends.ours.client, LOOKS)
     });
-    drop(agent);
+    drop(agents);
     check_hosts([hosts.client(), hosts.server()]);
     hosts.finish().unwrap();
     mbps
@@ -215,5 +228,12 @@ fn a_download_keeps_its_share_beside_an_upload_of_another_machine() {
 fn a_download_keeps_its_share_beside_datagrams() {
     for part in [0.3, 0.7] {
         keeps_its_share(Other::Datagrams(part), false);
+    }
+}
+
+#[test]
+fn a_download_keeps_its_share_beside_another_machine_with_an_agent() {
+    for first in [false, true] {
+        keeps_its_share(Other::Steered, first);
     }
 }
