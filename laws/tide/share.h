@@ -148,8 +148,8 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 	return tg_window_bytes(tg_max64(bytes, TG_TIDE_LEAST_SEGMENTS * t->mss));
 }
 
-/* While competing, room for four times what the flow itself brought in a round trip, as slow start needs: who fills how much of another's queue is up
- * to the senders, and what is promised to a flow that does not use it cannot be taken back. */
+/* While competing, room for four times what the flow itself brought in a round trip, as slow start needs: who fills how
+ * much of another's queue is up to the senders, and what is promised to a flow that does not use it cannot be taken back. */
 TG_INLINE tg_u32 tg_tide_own_window(const struct tg_tide *t, const struct tg_share *s)
 {
 	tg_u64 bytes = (tg_u64)TG_SLOW_START * tg_max(s->was, s->bytes);
