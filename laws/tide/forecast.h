@@ -18,8 +18,7 @@
 #define TG_TIDE_FLAT_SHIFT TG_QUARTER_SHIFT    /* by which it has to grow, as in BBR's start (draft-cardwell-iccrg-bbr-congestion-control, 4.3.1.2) */
 #define TG_TIDE_FULL 2u			       /* buckets with a queue, in a row, before a lower count counts; swept */
 
-/* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. If it
- * followed faster, data and acknowledgements that alternate in both queues would make both oscillate. */
+/* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. */
 TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
 {
 	tg_u32 part = (tg_u32)(elapsed_us < h_us ? elapsed_us : h_us);
@@ -27,6 +26,16 @@ TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
 	return h_us ? tg_max(tg_approach(h_us, lag_us, part, h_us + part), 1) : lag_us;
 }
 
+/* A sample of so much shows a lag that is as long at least, but for what may be noise. */
+TG_INLINE tg_u32 tg_tide_least_lag(tg_u32 lag_us)
+{
+	tg_u32 noise_us = tg_max(lag_us / TG_TIDE_EMPTY_DIVISOR, TG_TIDE_EMPTY_US);
+
+	return lag_us > noise_us ? lag_us - noise_us : 0;
+}
+
+/* A lag that has become longer counts at once: a sample is a round trip old, and a window for a shorter lag leaves the link
+ * idle. Of several flows H is the mean. */
 TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
 {
 	tg_u32 lag_us;
@@ -38,6 +47,8 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	if (t->h_us && t->bottlenecked_weight && s->bottlenecked_epoch < t->epoch)
 		return;
 	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_moved_at_us);
+	if (t->bottlenecked_flows <= tg_max(s->weight, 1))
+		t->h_us = tg_max(t->h_us, tg_tide_least_lag(lag_us));
 	t->lag_moved_at_us = a->now_us;
 	t->uploading = a->uploading;
 	tg_windowed_min_update(&t->base_us, t->h_us, t->h_us, a->now_us);

@@ -216,6 +216,12 @@ TG_INLINE void tg_group_drain_shared(struct tg_group *g, const struct tg_arrival
 	tg_group_drain(&g->drain, t, a);
 }
 
+/* Whether another party has seen something of late. */
+TG_INLINE int tg_group_has_company(const struct tg_interface *i, const struct tg_tide *t, const struct tg_arrival *a)
+{
+	return (tg_u32)a->now_us - i->other_us < TG_GROUP_BESIDE_ROUNDS * (tg_record_lag_us(t) + a->queue_us);
+}
+
 /* Where the flow stands from its next packet on. `received`: its bytes in all. */
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, struct tg_arrival *a, tg_u64 received)
@@ -236,7 +242,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	} else if (!tg_group_has(i, s)) {
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us, tg_record_lag_us(own) + a->queue_us);
-		if (TG_WITH_LONE_DRAINS)
+		if (TG_WITH_LONE_DRAINS && tg_group_has_company(i, own, a))
 			tg_group_drain(&s->drain, own, a);
 	} else if (TG_WITH_DESERTED_DRAINS && tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
 		tg_group_drain(&s->drain, &tg_group_at(i, s->place)->record, a);
@@ -251,7 +257,6 @@ TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *
 {
 	tg_u32 party = tg_group_has(i, s) ? s->name | 1u << 31 : s->flow;
 	tg_u32 now_us = (tg_u32)a->now_us;
-	tg_u32 since_us;
 
 	if (i->party != party) {
 		i->other_us = i->party_us;
@@ -261,8 +266,7 @@ TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *
 	i->party_us = now_us;
 	i->party_queue_us = a->queue_us;
 	i->party_rounds = (tg_u32)!a->stamped | a->rounds;
-	since_us = now_us - i->other_us;
-	a->beside_us = since_us < TG_GROUP_BESIDE_ROUNDS * (tg_record_lag_us(t) + a->queue_us) ? i->other_queue_us : 0;
+	a->beside_us = tg_group_has_company(i, t, a) ? i->other_queue_us : 0;
 }
 
 /* Shows what the flow saw, if it is its turn. */

@@ -128,8 +128,8 @@ impl Law {
         (self.lag() / 32).max(2_000).max(segment_us)
     }
 
-    /// H follows the lags of bottlenecked flows by time, half of a change in two thirds of H; a flow's own lag follows by
-    /// count.
+    /// H follows the lags of bottlenecked flows by time, half of a change in two thirds of H; that of one flow alone follows
+    /// a longer lag at once, but for what may be noise. A flow's own lag follows by count.
     fn learn_lag(&mut self, p: &Packet) {
         let Some(lag_us) = p.lag_us.map(|us| us.max(5_000)) else {
             return;
@@ -150,6 +150,10 @@ impl Law {
             }
         });
         self.lag_moved_us = p.now_us;
+        if self.last.bottlenecked <= self.flows[p.flow].weight.max(1) {
+            let least_us = lag_us.saturating_sub((lag_us / 32).max(2_000));
+            self.lag_us = self.lag_us.max(Some(least_us));
+        }
     }
 
     /// "The part of the gap that the packet spent in the queue was an outage, and counts as zero bytes; the rest was idle,
