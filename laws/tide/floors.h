@@ -122,7 +122,7 @@ TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival
 			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_DIVISOR;
 }
 
-/* Begins and ends rechecks. */
+/* Begins and ends rechecks. None begins while it is asked whose queue it is: that tells more. */
 TG_INLINE void tg_tide_recheck(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
 {
 	tg_tide_note_fall(t, s, a->fell_us);
@@ -131,7 +131,7 @@ TG_INLINE void tg_tide_recheck(struct tg_tide *t, struct tg_share *s, const stru
 		if (a->now_us >= t->recheck_end_us)
 			t->state = TG_TIDE_RUNNING;
 	}
-	if (t->state != TG_TIDE_RUNNING)
+	if (t->state != TG_TIDE_RUNNING || t->question.begun_us)
 		return;
 	if (TG_WITH_FALL_RECHECKS && tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
 		tg_tide_recheck_fallen(t, a);
