@@ -242,7 +242,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	} else if (!tg_group_has(i, s)) {
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us, tg_record_lag_us(own) + a->queue_us);
-		if (TG_WITH_LONE_DRAINS && tg_group_has_company(i, own, a))
+		if (TG_WITH_LONE_DRAINS && (!a->rounds || tg_group_has_company(i, own, a)))
 			tg_group_drain(&s->drain, own, a);
 	} else if (TG_WITH_DESERTED_DRAINS && tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
 		tg_group_drain(&s->drain, &tg_group_at(i, s->place)->record, a);
