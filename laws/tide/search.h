@@ -216,7 +216,8 @@ TG_INLINE void tg_group_drain_shared(struct tg_group *g, const struct tg_arrival
 	tg_group_drain(&g->drain, t, a);
 }
 
-/* Whether another party has seen something of late. */
+/* Whether another party has seen something of late. A flow by round trips is compared without others' packets in between,
+ * since it has few samples; so this, and not that, tells that it is not alone. */
 TG_INLINE int tg_group_has_company(const struct tg_interface *i, const struct tg_tide *t, const struct tg_arrival *a)
 {
 	return (tg_u32)a->now_us - i->other_us < TG_GROUP_BESIDE_ROUNDS * (tg_record_lag_us(t) + a->queue_us);

@@ -40,7 +40,7 @@ const METHOD: &str = "The other is a flow that no law sees, or four: over UDP as
                       what the same law has without company, or 20 ms. The paths are constant links with a buffer of 2000 \
                       packets and of one bandwidth-delay product, and the shipped cells and recordings with 2000 packets.";
 const METHOD_ON_THE_KERNEL: &str = "Twelve meetings: eight over 20 Mbit/s, four over the LTE cell, each at a base RTT of 50 ms, with 2000 packets \
-                                    of buffer. The other is of another host, or QUIC of our own host that is left alone. It joins at 15 s, or \
+                                    of buffer. The other is of another host, a download or an upload, or QUIC of our own host that is left alone. It joins at 15 s, or \
                                     is there from 0 s and we join at 15 s; it ends at 105 s, we go on to 165 s. Shares are of the 90 s together, \
                                     as in the simulator.";
 

@@ -81,13 +81,20 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
     }
 }
 
-/// Whose stamps answer every question with "another's": they show a queue that no silence of its own makes fall.
+/// Its stamps show a queue that no silence makes fall, so that a question would hear "another's". But a delay can be no
+/// longer than its round trip has become, and alone it gains nothing either: its queue is as short as an honest one's.
 #[test]
 fn a_delay_that_no_silence_moves_takes_little_from_others() {
     let fair = beside(Source::bulk(2));
     let stands =
         [10, 30, 60, 100, 200, 500, 1_000, 3_000].map(|delay_ms| Lie::Stands(ms(delay_ms)));
     for lie in stands.into_iter().chain([Lie::Keeps]) {
+        let source = Source {
+            lie: Some(lie),
+            ..Source::bulk(0)
+        };
+        let alone = Model::deep(Params::default(), vec![source], 60, 10).run();
+        assert!(alone.mean_delay_ms < 20.0, "{lie:?}: {alone:?}");
         for start_s in [0, 2, 8] {
             let lying = beside(Source {
                 lie: Some(lie),

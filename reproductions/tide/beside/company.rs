@@ -134,7 +134,7 @@ pub const COMPANIES: [Company; 10] = [
     HELD_FIRST,
 ];
 
-/// On the real kernel, over the first of its paths.
+/// On the real kernel, over its constant link.
 pub const ON_THE_KERNEL: [Company; 8] = [
     JOINS,
     FIRST,
@@ -146,7 +146,7 @@ pub const ON_THE_KERNEL: [Company; 8] = [
     UPLOAD_JOINS,
 ];
 
-/// Over the others.
+/// And over its cell.
 pub const ON_THE_KERNELS_CELLS: [Company; 4] = [JOINS, FIRST, BBR_JOINS, QUIC_JOINS_TWO];
 
 impl Company {
@@ -201,6 +201,11 @@ impl Company {
         downloads(&download().name, self.ours)
     }
 
+    /// Whether both have a share of the downlink that is worth a picture.
+    pub const fn is_shown(self) -> bool {
+        !matches!(self.other, Other::Datagrams | Other::Upload)
+    }
+
     /// What both send over that path.
     pub fn workloads(self, path: &Path) -> Vec<Workload> {
         let [ours_s, other_s] = self.starts_s();
@@ -228,7 +233,7 @@ impl Company {
     pub fn other_flows(self) -> Vec<String> {
         match self.other {
             Other::Unseen(flows) => names(OTHER, flows),
-            _ => names(OTHER, 1),
+            Other::Datagrams | Other::Held | Other::LeftAlone | Other::Upload => names(OTHER, 1),
         }
     }
 }

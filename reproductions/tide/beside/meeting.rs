@@ -110,6 +110,17 @@ impl Meeting {
     }
 }
 
+/// Whose meetings these are, each once.
+pub fn companies(meetings: &[Meeting]) -> Vec<Company> {
+    let mut companies = Vec::new();
+    for meeting in meetings {
+        if !companies.contains(&meeting.company) {
+            companies.push(meeting.company);
+        }
+    }
+    companies
+}
+
 /// As [`Meeting::kept`], from shares in percent.
 fn kept(ours: f64, linux: f64, even: Option<f64>) -> f64 {
     let due = even.map_or(linux, |even| linux.min(even));

@@ -1,38 +1,20 @@
 //! How the flows share, over time on one path and on all paths.
 
 use super::DURATION_S;
-use super::company::{
-    BBR_FIRST, BBR_JOINS, Company, FIRST, FOUR_JOIN, HELD_FIRST, HELD_JOINS, JOINS, JOINS_FOUR,
-    QUIC_JOINS_TWO,
-};
-use super::meeting::{Meeting, QUEUE, RATE};
+use super::company::Company;
+use super::meeting::{Meeting, QUEUE, RATE, companies};
 use crate::spans::{BIN_S, seconds};
 use std::collections::BTreeMap;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::Sample;
 
-/// Those with shares to be seen.
-const SHOWN: [Company; 9] = [
-    JOINS,
-    FIRST,
-    FOUR_JOIN,
-    JOINS_FOUR,
-    BBR_JOINS,
-    BBR_FIRST,
-    HELD_JOINS,
-    HELD_FIRST,
-    QUIC_JOINS_TWO,
-];
-
 /// Both sides' rates and the queue on the first path, and our share on all.
 pub fn all(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
     let mut pictures = Vec::new();
-    for company in SHOWN {
+    for company in companies(meetings).into_iter().filter(|c| c.is_shown()) {
         let of = meetings.iter().filter(|meeting| meeting.company == company);
-        let Some(first) = of.clone().next() else {
-            continue;
-        };
+        let first = of.clone().next().expect("a meeting of that company");
         pictures.extend(rates(sample, first));
         pictures.push(queues(sample, first));
         pictures.push(shares(sample, company, of));

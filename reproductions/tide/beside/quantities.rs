@@ -4,7 +4,7 @@ use super::super::contenders::DRWA;
 use super::super::paths::Path;
 use super::AFTERWARDS;
 use super::company::{Company, JOINS, Other};
-use super::meeting::{Meeting, TENTH};
+use super::meeting::{Meeting, TENTH, companies};
 use super::{reasons, table};
 use crate::means::{mean, most};
 use std::sync::Arc;
@@ -38,13 +38,7 @@ pub fn all(meetings: &[Meeting]) -> Vec<Quantity> {
         let of = meetings.iter().filter(|meeting| meeting.company == company);
         of.cloned().collect()
     };
-    let mut companies = Vec::new();
-    for meeting in meetings {
-        if !companies.contains(&meeting.company) {
-            companies.push(meeting.company);
-        }
-    }
-    let mut quantities: Vec<Quantity> = companies
+    let mut quantities: Vec<Quantity> = companies(meetings)
         .into_iter()
         .flat_map(|company| Asked::new(company, of(company)).all())
         .collect();

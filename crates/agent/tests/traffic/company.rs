@@ -1,6 +1,7 @@
 //! Nobody has less with the agent than without it: a download beside traffic that is not steered, as of another machine,
 //! over the same link with an agent and, at the same time in namespaces of its own, without.
 
+use crate::downloads::flow_of;
 use crate::slow::{End, FAR, drain, fill};
 use crate::testbed::{check_hosts, interface, turn};
 use crate::transfer::Connection;
@@ -9,7 +10,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config as AgentConfig, Rule, Rules, Verdict};
+use tidegate_agent::{Agent, Config as AgentConfig, Direction, Rule, Rules, Verdict};
 use tidegate_lab::{EmulatedHosts, IpVersion, use_congestion_control};
 use tidegate_link::{Config, Rate};
 
@@ -183,6 +184,13 @@ fn ours_mbps(company: Company, steered: bool) -> f64 {
         rate_mbps(&ends.ours.client, SETTLES);
         rate_mbps(&ends.ours.client, LOOKS)
     });
+    // Beside another's agent each lowers the windows of its own connection; otherwise nothing would be tried.
+    let of_theirs = (company.other == Other::Steered).then_some(&ends.other);
+    let own = steered.then_some(&ends.ours).into_iter().chain(of_theirs);
+    for (agent, connection) in agents.iter().zip(own) {
+        let flow = flow_of(agent, Direction::Down, connection);
+        assert!(flow.rewritten > 0, "{company:?}: {flow:?}");
+    }
     drop(agents);
     check_hosts([hosts.client(), hosts.server()]);
     hosts.finish().unwrap();

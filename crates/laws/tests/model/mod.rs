@@ -52,7 +52,7 @@ pub enum Lie {
     Hides,
     /// Honest for two seconds; from then on it shows a queue that stands at this delay, whatever its window is.
     Stands(Duration),
-    /// It shows the longest queue of the last seconds, so that no silence makes it fall.
+    /// It shows the longest queue of the last two seconds, so that no silence makes it fall.
     Keeps,
     /// Behind by what that other flow's data last waited, so that both seem to wait together.
     Imitates(usize),

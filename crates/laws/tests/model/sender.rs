@@ -11,8 +11,8 @@ const INITIAL_CWND: u64 = 10 * MSS as u64;
 const CWND_AFTER_PAUSE: u64 = 40 * MSS as u64;
 /// For so long a sender shows its true delay that later shows a standing one.
 const HONEST: Duration = Duration::from_secs(2);
-/// How long a sender that keeps the longest queue in mind does so.
-const LATE: Duration = Duration::from_secs(2);
+/// How long a sender shows the longest queue that it has seen.
+const SHOWN: Duration = Duration::from_secs(2);
 /// The window of a handshake.
 const INITIAL_EDGE: u32 = 64 * 1024;
 
@@ -108,7 +108,7 @@ impl Sender {
             self.rtt = now - sent;
             self.rtt_min = self.rtt_min.min(self.rtt);
         }
-        if self.queued_ms() >= self.longest_ms || now > self.longest_at + LATE {
+        if self.queued_ms() >= self.longest_ms || now > self.longest_at + SHOWN {
             self.longest_ms = self.queued_ms();
             self.longest_at = now;
         }
