@@ -248,7 +248,8 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 	h->steered.wanted = tg_steered_tide(&h->steered, i, a, h->arrived);
 	TG_FORGET();
 	tg_steered_learn_largest(&h->steered, now_us);
-	return TG_WITH_SIGNALS && len && tg_hold_outgrown(h, now_us);
+	/* From memory: the kernel's verifier walks the law once more for every value that is known all through it. */
+	return TG_WITH_SIGNALS && a->len && tg_hold_outgrown(h, now_us);
 }
 
 /* It was signalled. */
