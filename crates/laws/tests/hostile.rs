@@ -113,6 +113,28 @@ fn a_delay_that_no_silence_moves_takes_little_from_others() {
     }
 }
 
+/// Its own packets wait before they leave, so that all wait for as long in all, whatever the window is. It answers every
+/// question "another's", and its round trips agree. The queue is then what it would be without us, but others keep most
+/// of what they have.
+#[test]
+fn who_makes_its_own_packets_wait_takes_little_from_others() {
+    let fair = beside(Source::bulk(2));
+    for delay_ms in [10, 30, 60, 100, 200, 500, 1_000] {
+        let lie = Some(Lie::Waits(ms(delay_ms)));
+        for start_s in [0, 2, 8] {
+            let lying = beside(Source {
+                lie,
+                ..Source::bulk(start_s)
+            });
+            let kept = honest(&lying) / honest(&fair);
+            let taken = lying.bytes[2] as f64 / fair.bytes[2] as f64;
+            let told = format!("{lie:?} from {start_s} s: {kept:.2} kept, {taken:.2} taken");
+            println!("{told}, {:.0} ms, {:?}", lying.mean_delay_ms, lying.bytes);
+            assert!(kept > 0.75 && taken < 1.4, "{told}");
+        }
+    }
+}
+
 /// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were its own. So much
 /// delay is not in its round trips, so it is not taken in, or found out within seconds; whatever it brings or withholds
 /// meanwhile, the others have their cell.

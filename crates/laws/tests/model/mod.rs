@@ -54,6 +54,9 @@ pub enum Lie {
     Stands(Duration),
     /// It shows the longest queue of the last two seconds, so that no silence makes it fall.
     Keeps,
+    /// Its clock is true, but its own packets wait before they leave: after two seconds so long that all wait for so long in
+    /// all.
+    Waits(Duration),
     /// Behind by what that other flow's data last waited, so that both seem to wait together.
     Imitates(usize),
 }
@@ -167,6 +170,8 @@ struct World<'a> {
     links: Vec<Link<Data>>,
     path: Path,
     senders: Vec<Sender>,
+    /// Stamped, but not sent yet, with the time at which it leaves, by flow.
+    withheld: Vec<VecDeque<(Instant, Data)>>,
     receivers: Vec<Receiver>,
     /// The senders' records, where the law is there.
     uploads: Vec<Upload>,
@@ -189,6 +194,7 @@ impl Model {
                 .collect(),
             path: Path::default(),
             senders: self.sources.iter().map(Sender::new).collect(),
+            withheld: self.sources.iter().map(|_| VecDeque::new()).collect(),
             receivers: self.sources.iter().map(Receiver::new).collect(),
             uploads: vec![Upload::default(); self.sources.len()],
             acks: self.sources.iter().map(|_| VecDeque::new()).collect(),
@@ -229,6 +235,7 @@ impl World<'_> {
                 self.senders[i].start(stamp);
             }
             self.senders[i].produce(self.now);
+            self.release(i);
             self.transmit(i);
             while let Some(mut ack) = self.acks[i].pop_front_if(|ack| ack.due <= self.now) {
                 if self.model.uploads {
@@ -273,7 +280,19 @@ impl World<'_> {
             if self.model.uploads {
                 self.uploads[flow].data_out(self.now.as_nanos() / 1000, MSS, data.tsval);
             }
-            let first = self.model.sources[flow].way[0];
+            let due = self.now + self.senders[flow].waits(self.now);
+            let withheld = &mut self.withheld[flow];
+            let due = withheld.back().map_or(due, |(last, _)| due.max(*last));
+            withheld.push_back((due, data));
+        }
+        self.release(flow);
+    }
+
+    /// What need wait no longer leaves.
+    fn release(&mut self, flow: usize) {
+        let first = self.model.sources[flow].way[0];
+        while let Some((_, data)) = self.withheld[flow].pop_front_if(|(due, _)| *due <= self.now) {
+            self.senders[flow].leaves(&data, self.now);
             self.links[first].push(self.now, data);
         }
     }
@@ -316,7 +335,9 @@ impl World<'_> {
         let timers = self.senders.iter().filter_map(Sender::timer);
         let deliveries = self.links.iter().filter_map(Link::next_event);
         let acks = self.acks.iter().filter_map(|acks| acks.front());
+        let withheld = self.withheld.iter().filter_map(|data| data.front());
         let all = timers.chain(deliveries).chain(acks.map(|ack| ack.due));
+        let all = all.chain(withheld.map(|(due, _)| *due));
         all.min()
             .unwrap_or(Instant::ZERO + self.model.duration)
             .max(self.now)

@@ -30,7 +30,7 @@ pub struct Sender {
     /// Its last stamp. A lie goes no further back: a receiver discards older ones (PAWS, RFC 7323 section 5).
     stamped: Option<u32>,
     next_chunk: Duration,
-    /// Ends of what is outstanding, and when it was sent: its round trips.
+    /// Ends of what has left and is outstanding, and when it left: its round trips.
     outstanding: VecDeque<(u32, Instant)>,
     rtt: Duration,
     rtt_min: Duration,
@@ -137,9 +137,24 @@ impl Sender {
             tsecr: self.ts_recent,
         };
         self.nxt = self.nxt.wrapping_add(MSS);
-        self.outstanding.push_back((self.nxt, now));
         self.sent += u64::from(MSS);
         Some(data)
+    }
+
+    /// How long its next segment waits before it leaves.
+    pub fn waits(&self, now: Instant) -> Duration {
+        match self.source.lie {
+            Some(Lie::Waits(delay)) if since_start(now) >= self.source.start + HONEST => {
+                delay.saturating_sub(self.queued())
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// A segment leaves.
+    pub fn leaves(&mut self, data: &Data, now: Instant) {
+        self.outstanding
+            .push_back((data.seq.wrapping_add(MSS), now));
     }
 
     fn stamp(&mut self, tsval: u32) -> u32 {
@@ -153,8 +168,12 @@ impl Sender {
     }
 
     /// What its last round trip shows of the queue.
+    fn queued(&self) -> Duration {
+        self.rtt.saturating_sub(self.rtt_min)
+    }
+
     fn queued_ms(&self) -> i32 {
-        (self.rtt - self.rtt_min.min(self.rtt)).as_millis() as i32
+        self.queued().as_millis() as i32
     }
 
     fn is_set(&self) -> bool {
@@ -177,6 +196,7 @@ impl Sender {
             Some(Lie::Stands(_)) if since_start(now) < self.source.start + HONEST => 0,
             Some(Lie::Stands(delay)) => self.queued_ms() - delay.as_millis() as i32,
             Some(Lie::Keeps) => self.queued_ms() - self.longest_ms,
+            Some(Lie::Waits(_)) => 0,
             Some(Lie::Imitates(other)) => -(waited[other].as_millis() as i32),
         }
     }
