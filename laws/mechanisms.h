@@ -11,7 +11,6 @@
 /* Whose queue it is (tide/whose_queue.h, tide/floors.h). */
 #define TG_WITH_WHOSE_QUEUE 1	  /* ablation: where a queue stands, a question tells whose it is */
 #define TG_WITH_OTHERS_VETO 1	  /* ablation: a queue in which other flows of ours wait is not another machine's */
-#define TG_WITH_RAISED_RECHECKS 1 /* ablation: floors that have risen are rechecked */
 #define TG_WITH_FALL_RECHECKS 1	  /* ablation: floors that have fallen by much are rechecked */
 
 /* The forecast and its window (tide/forecast.h, tide/share.h). */
@@ -33,8 +32,6 @@
 #define TG_WITH_OFFSETS 1	   /* ablation: a flow that sees less delay than its group is taken to have a floor that hides it */
 #define TG_WITH_REALIGNMENT 1	   /* ablation: offsets are lowered by what others see */
 #define TG_WITH_LONE_DRAINS 1	   /* ablation: a flow alone beside others drains its queue now and then */
-#define TG_WITH_SHARED_DRAINS 1	   /* ablation: the standing queue of many is drained */
-#define TG_WITH_DESERTED_DRAINS 1  /* ablation: a flow that its group has left drains, too */
 #define TG_WITH_REVEALED_FLOORS 1  /* ablation: a floor that falls corrects comparisons */
 #define TG_WITH_LEVEL_COMPARISON 1 /* ablation: members at another level leave */
 #define TG_WITH_NOISE_THRESHOLD 1  /* ablation: movements within the noise do not count */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /* Floors: the delays that count as no queue. They rise with a path that has become longer. A floor that hides a queue is
- * found by a recheck: after it has risen, and when one has fallen. */
+ * found by a recheck when it falls. */
 #ifndef TG_TIDE_FLOORS_H
 #define TG_TIDE_FLOORS_H
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_US TG_FORGET_US	       /* until a floor that has risen is checked */
-#define TG_TIDE_RECHECK_MAX_US TG_RARELY_US    /* the longest time between two rechecks, to which it is doubled */
 #define TG_TIDE_RECHECK_ROUNDS 2u	       /* one until the smaller window shows, and one to look */
 #define TG_TIDE_RECHECK_LAG 2u		       /* part of the lag for which the window is then; swept */
-#define TG_TIDE_RECHECK_EMPTY 2u	       /* arithmetic: the lag and RTTmin may each contain an empty queue */
 #define TG_TIDE_FALL_US (2 * TG_CELL_BURST_US) /* a smaller fall of a floor is a scheduler's burst */
 #define TG_TIDE_FALL_DIVISOR 8u		       /* a fall by less than this part of the lag does no harm, either; swept */
 #define TG_TIDE_RECHECK_DIVISOR 16u	       /* choice: part of the time that rechecks after falls take at most */
@@ -18,7 +15,7 @@
 
 /* A delay of `by_us` that was taken for queue belongs to the path: the lag grows by it, and the forecast, which fell only
  * because of our window, is restored. */
-TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u32 by_us, tg_u64 now_us)
+TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u32 by_us)
 {
 	t->risen_us += by_us;
 	t->h_us += by_us;
@@ -27,8 +24,6 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u32 by_us, tg_u64 now_
 	if (t->m < t->link_rate)
 		tg_tide_set_forecast(t, t->link_rate);
 	t->link_rate = t->m;
-	t->recheck_wait_us = TG_TIDE_RECHECK_US;
-	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
 /* By how much floors have risen since the flow `s` last followed them; it follows now. Its lag gains what its queue
@@ -44,14 +39,14 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 }
 
 /*
- * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a
- * shorter lag. If there is a queue, delay falls below the floor, which corrects it.
+ * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of
+ * half the lag. If there is a queue, delay falls below the floor, which corrects it.
  */
-TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a, tg_u32 h_us)
+TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a)
 {
 	t->state = TG_TIDE_RECHECKING;
 	t->span++;
-	t->recheck_h_us = h_us;
+	t->recheck_h_us = t->h_us / TG_TIDE_RECHECK_LAG;
 	t->recheck_end_us = a->now_us + TG_TIDE_RECHECK_ROUNDS * ((tg_u64)t->h_us + a->queue_us);
 }
 
@@ -69,20 +64,6 @@ TG_INLINE void tg_tide_shorten_recheck(struct tg_tide *t, const struct tg_arriva
 TG_INLINE tg_u32 tg_tide_tried_us(const struct tg_tide *t)
 {
 	return tg_min(t->recheck_h_us, t->h_us);
-}
-
-/* A floor may have been raised by chance, or to the queue of flows that have ended: it is checked against RTTmin, less
- * and less often. Lag to try : path's lag = flow's RTTmin : flow's lag. */
-TG_INLINE void tg_tide_recheck_raised(struct tg_tide *t, const struct tg_share *s,
-				      const struct tg_arrival *a)
-{
-	if (s->h_us <= a->rtt_min_us + TG_TIDE_RECHECK_EMPTY * tg_tide_empty_us(t)) {
-		t->recheck_us = 0;
-		return;
-	}
-	tg_tide_begin_recheck(t, a, (tg_u32)((tg_u64)t->h_us * a->rtt_min_us / s->h_us));
-	t->recheck_wait_us = tg_min(2 * t->recheck_wait_us, TG_TIDE_RECHECK_MAX_US);
-	t->recheck_us = t->recheck_end_us + t->recheck_wait_us;
 }
 
 TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg_u32 fell_us)
@@ -117,7 +98,7 @@ TG_INLINE int tg_tide_recheck_affordable(const struct tg_tide *t, tg_u64 now_us)
 
 TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival *a)
 {
-	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
+	tg_tide_begin_recheck(t, a);
 	t->recheck_paid_us = tg_max64(t->recheck_paid_us, a->now_us) +
 			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_DIVISOR;
 }
@@ -135,8 +116,6 @@ TG_INLINE void tg_tide_recheck(struct tg_tide *t, struct tg_share *s, const stru
 		return;
 	if (TG_WITH_FALL_RECHECKS && tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
 		tg_tide_recheck_fallen(t, a);
-	else if (TG_WITH_RAISED_RECHECKS && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
-		tg_tide_recheck_raised(t, s, a);
 }
 
 #endif

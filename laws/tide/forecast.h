@@ -129,7 +129,6 @@ TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)
 /* Notes the smallest delay of a bucket with data: whether the queue stands. */
 TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 {
-	t->level_us = t->bucket_min_us;
 	t->standing_buckets = t->bucket_min_us <= tg_tide_empty_us(t) ? 0 : t->standing_buckets + 1;
 }
 

@@ -22,8 +22,6 @@
 #define TG_GROUP_SILENT_US TG_SHORT_US		 /* a reporter is alone in its group if nobody has followed for so long after its turn */
 #define TG_GROUP_APART_US (4 * TG_CELL_BURST_US) /* comparisons are half a round trip apart, but no less */
 #define TG_GROUP_MANY 6u			 /* members that make a common queue likely for one more; swept */
-#define TG_GROUP_STOOD 96u			 /* buckets without an empty queue until a group's queue is drained; swept */
-#define TG_GROUP_SEGMENTS TG_LEAST_SEGMENTS	 /* of each bottlenecked member: only with more may the queue run empty */
 #define TG_GROUP_OFFSET_DIVISOR TG_QUARTER	 /* part by which an offset that is too large is lowered, each packet */
 #define TG_GROUP_DRAIN_US TG_SHORT_US		 /* wait after the first drain */
 #define TG_GROUP_DRAIN_MAX_US TG_RARELY_US	 /* the longest wait, to which it is doubled */
@@ -52,9 +50,6 @@ struct tg_group {
 	tg_u32 invited;			      /* name of the group whose queue its flows were found to share; 0: none */
 	tg_u32 invited_place;		      /* place of that group */
 	tg_s32 invited_bias_us;		      /* how much more delay its flows see than that group's */
-	struct tg_drain drain;
-	tg_u32 deserted;		      /* whether a member has left because its delays did not move with the group's */
-	tg_u32 unused;
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_delay_sample samples[TG_DELAY_SAMPLES];
 	struct tg_tide record;
@@ -190,7 +185,6 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 TG_INLINE void tg_group_split(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			     struct tg_tide *own, const struct tg_arrival *a)
 {
-	tg_group_at(i, s->place)->deserted = 1;
 	tg_group_leave(i, share, s, own, a);
 	s->comparisons[s->place % TG_GROUPS].score = -TG_SHARING_PROOF;
 }
@@ -224,8 +218,6 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->reporter = s->flow;
 		g->shared = 0;
 		g->invited = 0;
-		g->drain = (struct tg_drain){ 0 };
-		g->deserted = 0;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -292,13 +284,6 @@ TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struc
 TG_INLINE int tg_group_alone(const struct tg_group *g, const struct tg_sharing *s, tg_u64 now_us)
 {
 	return s->joined && g->reporter == s->flow && now_us > g->turn_us + TG_GROUP_SILENT_US;
-}
-
-/* Whether those who were in its group have left it alone there, as their delays did not move with its own. Who was there
- * and is done says nothing about its floor. */
-TG_INLINE int tg_group_deserted(const struct tg_group *g, const struct tg_sharing *s, tg_u64 now_us)
-{
-	return g->deserted && tg_group_alone(g, s, now_us);
 }
 
 /* A packet of the flow has arrived: settles which group the flow is in. A flow that starts is left to start. */

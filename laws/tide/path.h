@@ -26,7 +26,7 @@ enum tg_tide_state {
 	TG_TIDE_STARTING,
 	/* The window is the forecast plus its margin. */
 	TG_TIDE_RUNNING,
-	/* The window is what a shorter lag asks for, to look under floors that have risen, or fallen. */
+	/* The window is what half the lag asks for, to look under floors that have fallen, and to drain. */
 	TG_TIDE_RECHECKING,
 	/* The queue is another's: the window leaves room for twice what comes. */
 	TG_TIDE_COMPETING,
@@ -43,7 +43,6 @@ struct tg_tide {
 	tg_u64 queued_us;		  /* when a packet last met a queue */
 	tg_u64 competing_us;		  /* when it began to compete */
 	tg_u64 settled_us;		  /* after competing: until when the queue is taken to fall; 0: it is not watched */
-	tg_u64 recheck_us;		  /* when the raised floors are held against RTTmin; 0: none is */
 	tg_u64 recheck_end_us;
 	tg_u64 recheck_paid_us;		  /* until when the rechecks after falls are paid for */
 	tg_u64 current;			  /* bytes in the open bucket */
@@ -68,7 +67,6 @@ struct tg_tide {
 	tg_u32 standing_buckets;	  /* with data, in a row, that ended with a standing queue */
 	tg_u32 buckets_since_empty;	  /* buckets in a row in which the queue did not run empty, up to now */
 	tg_u32 ran_empty;		  /* whether it ran empty in the open one, which then is none of them */
-	tg_u32 level_us;		  /* smallest delay of the last bucket with data */
 	tg_u32 next;			  /* slot of the open bucket */
 	tg_u32 state;			  /* enum tg_tide_state */
 	tg_u32 epoch;			  /* counts round trips, for the bottlenecked */
@@ -92,8 +90,7 @@ struct tg_tide {
 	tg_u32 ask_wait_us;		  /* how long an answer counts, and after a drain beside others of ours */
 	tg_u32 least_us;		  /* smallest delay since the last competing */
 	tg_u32 risen_us;		  /* by how much floors have risen in all */
-	tg_u32 recheck_wait_us;		  /* how long a raised floor is trusted */
-	tg_u32 recheck_h_us;		  /* the lag that is tried when it is not */
+	tg_u32 recheck_h_us;		  /* the lag that is tried in it */
 	tg_u32 span;			  /* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 	tg_u32 segment_us;		  /* how long the forecast takes over a segment */

@@ -18,7 +18,7 @@ TG_INLINE int tg_record_knows_link(const struct tg_tide *t)
 	return t->state != TG_TIDE_STARTING;
 }
 
-/* Whether it may be drained: a drain ends a question that is being asked, but neither a recheck nor competing. */
+/* Whether it may be drained: a drain ends a question that is being asked, but neither another drain nor competing. */
 TG_INLINE int tg_record_is_free(const struct tg_tide *t)
 {
 	return t->state == TG_TIDE_RUNNING;
@@ -47,25 +47,6 @@ TG_INLINE tg_u32 tg_record_flows(const struct tg_tide *t)
 	return t->bottlenecked_flows;
 }
 
-/* Buckets, eighths of a lag, in a row in which its queue did not run empty. */
-TG_INLINE tg_u32 tg_record_stood(const struct tg_tide *t)
-{
-	return t->buckets_since_empty;
-}
-
-/* Whether its queue stands higher than floors may be wrong without harm. */
-TG_INLINE int tg_record_stands(const struct tg_tide *t)
-{
-	return t->level_us > tg_tide_fall_us(t);
-}
-
-/* Whether each flow has more than so many segments in flight: many small windows, rounded up to whole segments, keep a
- * queue. */
-TG_INLINE int tg_record_may_empty(const struct tg_tide *t, tg_u32 segments)
-{
-	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)segments * t->mss * t->bottlenecked_flows;
-}
-
 /* Counts round trips, over which flows are found to be bottlenecked or limited. */
 TG_INLINE tg_u32 tg_record_epoch(const struct tg_tide *t)
 {
@@ -89,7 +70,7 @@ TG_INLINE tg_u64 tg_record_weight_of(const struct tg_tide *t, tg_u32 bytes)
 /* Drains its queue for two round trips. Returns until when. */
 TG_INLINE tg_u64 tg_record_drain(struct tg_tide *t, const struct tg_arrival *a)
 {
-	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
+	tg_tide_begin_recheck(t, a);
 	return t->recheck_end_us;
 }
 

@@ -191,29 +191,13 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 }
 
 /* A flow in no group, beside others, lets its queue drain now and then: so it learns what its floor hides, and the others
- * see whether their delays fall with it. So does one that is left in a group of which another has parted, since nobody
- * else shows any more what its floor hides. */
+ * see whether their delays fall with it. */
 TG_INLINE void tg_group_drain(struct tg_drain *d, struct tg_tide *t, const struct tg_arrival *a)
 {
 	if (!tg_record_is_free(t) || a->now_us < d->at_us)
 		return;
 	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DRAIN_US), TG_GROUP_DRAIN_MAX_US);
 	d->at_us = tg_record_drain(t, a) + d->wait_us;
-}
-
-/* If the queue of many flows has not run empty for long, it is drained: the floors of flows that began while others
- * filled it are too high, and their windows keep the part of the queue that these floors hide. */
-TG_INLINE void tg_group_drain_shared(struct tg_group *g, const struct tg_arrival *a)
-{
-	struct tg_tide *t = &g->record;
-
-	if (!TG_WITH_SHARED_DRAINS || tg_record_stood(t) < TG_GROUP_STOOD || tg_record_flows(t) < TG_GROUP_MANY)
-		return;
-	if (!tg_record_is_free(t) || a->now_us < g->drain.at_us || !tg_record_stands(t) ||
-	    !tg_record_may_empty(t, TG_GROUP_SEGMENTS))
-		return;
-	TG_FORGET();
-	tg_group_drain(&g->drain, t, a);
 }
 
 /* Whether another party has seen something of late. A flow by round trips is compared without others' packets in between,
@@ -245,10 +229,6 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 			tg_group_show(i, s, a->now_us, tg_record_lag_us(own) + a->queue_us);
 		if (TG_WITH_LONE_DRAINS && (!a->rounds || tg_group_has_company(i, own, a)))
 			tg_group_drain(&s->drain, own, a);
-	} else if (TG_WITH_DESERTED_DRAINS && tg_group_deserted(tg_group_at(i, s->place), s, a->now_us)) {
-		tg_group_drain(&s->drain, &tg_group_at(i, s->place)->record, a);
-	} else {
-		tg_group_drain_shared(tg_group_at(i, s->place), a);
 	}
 }
 

@@ -118,7 +118,7 @@ TG_INLINE void tg_tide_stop_competing(struct tg_tide *t, const struct tg_arrival
 	tg_tide_set_forecast(t, tg_tide_rate(t));
 	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++)
 		t->forecast[i] = t->m;
-	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
+	tg_tide_begin_recheck(t, a);
 	t->settled_us = t->recheck_end_us;
 	t->least_us = TG_INFINITE_US;
 	t->ask_wait_us = 0;
@@ -231,7 +231,7 @@ TG_INLINE void tg_tide_settle(struct tg_tide *t, const struct tg_arrival *a)
 	if (t->least_us > TG_TIDE_LONGEST * t->h_us)
 		tg_tide_compete(t, a->now_us);
 	else if (t->least_us > tg_tide_empty_us(t))
-		tg_tide_raise_floors(t, t->least_us, a->now_us);
+		tg_tide_raise_floors(t, t->least_us);
 }
 
 /* Whether the forecast has fallen below what the link gives. */
@@ -284,7 +284,7 @@ TG_INLINE void tg_tide_see_empty(struct tg_tide *t, tg_u64 now_us)
  * with ours, and it is found that they share it (sharing.h). */
 TG_INLINE void tg_tide_show_sharing(struct tg_tide *t, const struct tg_arrival *a)
 {
-	tg_tide_begin_recheck(t, a, t->h_us / TG_TIDE_RECHECK_LAG);
+	tg_tide_begin_recheck(t, a);
 	tg_tide_double_wait(t);
 	t->ask_us = t->recheck_end_us + t->ask_wait_us;
 }
