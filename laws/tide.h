@@ -33,7 +33,7 @@
  *
  * States:
  *
- *            a queue has stood for a whole lag           a floor rose or fell, or a drain
+ *            a queue has stood for a whole lag                 a floor fell, or a drain
  *   STARTING ---------------------------------> RUNNING ------------------------------> RECHECKING
  *      ^  the kernel's window, or slow start's  |     ^ <------------------------------      ^
  *      |                                        |     |      two round trips later           |
@@ -42,8 +42,7 @@
  *      +------------------------------------ COMPETING --------------------------------------+
  *                                                           the queue is ours again
  *
- * RECHECKING: the window is that of a shorter lag, to look under floors that have risen or fallen (tide/floors.h), and to
- * drain.
+ * RECHECKING: the window is that of half the lag, to look under floors that have fallen (tide/floors.h), and to drain.
  *
  * COMPETING: a queue that stands is ours, another machine's, or none at all, but a path that has become longer. A queue is
  * ours only if our window moves it. So a question lowers the window again and again for a short time: a queue of ours
