@@ -275,7 +275,7 @@ fn a_clock_that_drifts_takes_little_from_others() {
 }
 
 #[test]
-#[ignore = "a group of fewer than six uploads does not let its queue sink, so nothing shows what such a clock hides"]
+#[ignore = "a group of uploads does not let its queue sink, so nothing shows what such a clock hides"]
 fn a_clock_that_drifts_takes_little_from_other_uploads() {
     assert_drifts_take_little(true);
 }
