@@ -125,7 +125,8 @@ TG_INLINE void tg_tide_stop_competing(struct tg_tide *t, const struct tg_arrival
 	tg_tide_end_question(t, t->recheck_end_us + t->h_us);
 }
 
-/* While competing. If the others are still there, the link gives more than what came. */
+/* While competing. If silences speak for others, surely or not, the link gives more than what came. A question that heard
+ * none, since the window does not bind, says nothing of the link. */
 TG_INLINE void tg_tide_answered_competing(struct tg_tide *t, const struct tg_arrival *a, int answer)
 {
 	if (answer == TG_ANSWER_OURS) {
@@ -133,7 +134,8 @@ TG_INLINE void tg_tide_answered_competing(struct tg_tide *t, const struct tg_arr
 		return;
 	}
 	t->asked_queue_us = a->queue_us;
-	t->link_rate = (tg_s64)tg_max64((tg_u64)t->link_rate, (tg_u64)(t->asked_rate + tg_tide_shifted(t->asked_rate, TG_TIDE_OTHERS_SHIFT)));
+	if (t->question.sum > 0)
+		t->link_rate = (tg_s64)tg_max64((tg_u64)t->link_rate, (tg_u64)(t->asked_rate + tg_tide_shifted(t->asked_rate, TG_TIDE_OTHERS_SHIFT)));
 	tg_tide_wait_competing(t, a->now_us);
 	tg_tide_end_question(t, a->now_us + TG_TIDE_COMPETING_US);
 }

@@ -29,6 +29,9 @@ pub const HORIZON_S: f64 = 20.0;
 /// The capacity lost is that of the ten seconds after the change.
 const LOSS: Span = Span(AT_S, AT_S + 10.0);
 
+/// A later minute: what a law has begun then, such as competing with a queue that is its own, is still going on.
+const LATER: Span = Span(AT_S + 60.0, AT_S + 120.0);
+
 /// What is held against the reference, and what has to be seen to tell that it is over.
 const COUNTED: Span = Span(AT_S, AT_S + HORIZON_S);
 const SEEN: Span = Span(AT_S, AT_S + HORIZON_S + STAYS_S);
@@ -44,6 +47,8 @@ pub struct Aftermath {
     pub lost_s: f64,
     /// The longest mean queueing delay in a bin, in milliseconds.
     pub peak_ms: f64,
+    /// The mean queueing delay of the second minute after, less the reference's, in milliseconds.
+    pub left_ms: f64,
 }
 
 impl Aftermath {
@@ -66,6 +71,10 @@ impl Aftermath {
             drained_s: mean(queue.map(|(ours, usual)| drained_s(&ours, &usual))),
             lost_s: LOSS.lost_s(sample, &case),
             peak_ms: COUNTED.peak(sample, &case, "queue_delay_ms"),
+            left_ms: mean(
+                pairs("queue_delay_ms")
+                    .map(|(ours, usual)| mean(LATER.values(&ours)) - mean(LATER.values(&usual))),
+            ),
         }
     }
 }

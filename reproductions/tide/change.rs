@@ -15,8 +15,8 @@ pub const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"
 /// When it happens: the download has settled. In seconds.
 pub const AT_S: f64 = 20.0;
 
-/// How long a run lasts: as long again as anybody may need to recover, and a little more.
-const DURATION_S: f64 = 45.0;
+/// How long a run lasts: until two minutes after it, and a little longer.
+const DURATION_S: f64 = 145.0;
 
 /// By how much a route change lengthens or shortens the base RTT, in milliseconds.
 const ROUTE_MS: u32 = 100;

@@ -125,6 +125,24 @@ fn when_the_others_have_gone_the_queue_is_drained() {
     }
 }
 
+/// The others have gone, and while it asks, the sender does not fill its window, as after a loss: nothing falls silent. That
+/// is no sign of others, and it asks again soon.
+#[test]
+fn a_question_that_nothing_answers_is_asked_again() {
+    let mut fifo = competing();
+    fifo.others.cwnd = 0;
+    fifo.obeys = Obeys::Not;
+    let known = fifo.answers.len();
+    assert!(fifo.until(20 * SECOND_US, |f| f.answers.len() > known));
+    assert!(fifo.is(sys::TG_TIDE_COMPETING));
+    fifo.obeys = Obeys::More(0);
+    assert!(
+        fifo.until(7 * SECOND_US, Fifo::is_steered),
+        "{:?}",
+        fifo.answers
+    );
+}
+
 /// A packet of the path's record, a moment after the last, that has waited so long.
 fn arrives(path: &mut sys::tg_tide, now_us: u64, queue_us: u32) {
     let arrival = sys::tg_arrival {
