@@ -220,7 +220,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	} else if (a->found < TG_GROUPS && (tg_group_has(i, s) || tg_record_knows_link(own))) {
 		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
-		else if (s->name)
+		else if (s->name && s->place != a->found)
 			tg_group_free(tg_group_at(i, s->place));
 		TG_FORGET();
 		tg_group_enter(i, share, s, own, a->found, a);

@@ -574,3 +574,53 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
         (0, 0, 46_000)
     );
 }
+
+/// Another flow has made the place of one that still started a group. When that one knows its link it enters, and gives up
+/// nothing: its place is the group's.
+#[test]
+fn who_still_started_enters_the_group_that_was_made_of_its_place() {
+    let mut interface = sys::tg_interface::default();
+    let now_us = 50_001_000_u32;
+    let sample = sys::tg_delay_sample {
+        us: now_us,
+        flow: 1,
+        ..Default::default()
+    };
+    interface.last = 1;
+    interface.group[0].name = 2;
+    interface.group[0].shared = 1;
+    interface.group[0].reporter = 1;
+    interface.group[0].record = record(2_000);
+    interface.group[0].samples[(now_us >> sys::TG_DELAY_SAMPLE_SHIFT) as usize % 64] = sample;
+    let mut sharing = sys::tg_sharing {
+        flow: 2,
+        name: 2,
+        ..Default::default()
+    };
+    sharing.comparisons[0].name = 2;
+    sharing.comparisons[0].flow = 1;
+    sharing.comparisons[0].score = sys::TG_SHARING_PROOF as i16;
+    let mut share = sys::tg_share {
+        h_us: 40_000,
+        ..Default::default()
+    };
+    let mut own = record(500);
+    let mut arrival = sys::tg_arrival {
+        now_us: now_us.into(),
+        met_us: now_us,
+        ..Default::default()
+    };
+    // SAFETY: the records are exclusively ours.
+    unsafe {
+        sys::tg_group_compare(
+            &mut interface,
+            &mut share,
+            &mut sharing,
+            &mut own,
+            &mut arrival,
+            1 << 20,
+        );
+    }
+    assert_eq!(interface.group[0].name, 2, "it is still the group's place");
+    assert_eq!((sharing.joined, sharing.name, sharing.place), (1, 2, 0));
+}

@@ -124,7 +124,9 @@ impl Receiver {
     fn shared<'a>(&self, path: &'a Path) -> Option<&'a sys::tg_group> {
         let sharing = &self.flow.raw().member.sharing;
         let group = &path.raw().group[sharing.place as usize];
-        (sharing.joined != 0 && sharing.name == group.name).then_some(group)
+        let shares = sharing.joined != 0 && sharing.name == group.name;
+        assert!(!shares || group.name != 0, "the place of a group is free");
+        shares.then_some(group)
     }
 
     fn leaves(&mut self, now: Instant) -> u16 {
