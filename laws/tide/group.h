@@ -26,13 +26,6 @@
 #define TG_GROUP_DRAIN_US TG_SHORT_US		 /* wait after the first drain */
 #define TG_GROUP_DRAIN_MAX_US TG_RARELY_US	 /* the longest wait, to which it is doubled */
 
-/* When a record drains its queue again. */
-struct tg_drain {
-	tg_u64 at_us;
-	tg_u32 wait_us;
-	tg_u32 unused;
-};
-
 /* What all members of a group together found about another's queue. */
 struct tg_between {
 	tg_u32 name; /* the other's */
@@ -76,7 +69,7 @@ struct tg_interface {
 /* Where a flow stands. */
 struct tg_sharing {
 	tg_u64 next_us;	    /* when to compare again */
-	struct tg_drain drain;
+	tg_u64 drain_us;    /* when to drain again, while it is in no group */
 	tg_u32 flow;	    /* number, from 1 */
 	tg_u32 place;
 	tg_u32 name;	    /* of the group that it is in, or holds a place for; 0: none */
@@ -86,7 +79,7 @@ struct tg_sharing {
 	tg_s32 seen_us;	    /* by how much more of a queue it sees than when it began */
 	tg_u32 revealed_us; /* what the floor of its delay has fallen by, and RTTmin has not */
 	tg_u32 nearer_us;   /* what RTTmin has fallen by, and that floor has not */
-	tg_u32 unused;
+	tg_u32 drain_wait_us;
 	struct tg_comparison comparisons[TG_GROUPS];
 };
 

@@ -192,12 +192,12 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 
 /* A flow in no group, beside others, lets its queue drain now and then: so it learns what its floor hides, and the others
  * see whether their delays fall with it. */
-TG_INLINE void tg_group_drain(struct tg_drain *d, struct tg_tide *t, const struct tg_arrival *a)
+TG_INLINE void tg_group_drain(struct tg_sharing *s, struct tg_tide *own, const struct tg_arrival *a)
 {
-	if (!tg_record_is_free(t) || a->now_us < d->at_us)
+	if (!tg_record_is_free(own) || a->now_us < s->drain_us)
 		return;
-	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DRAIN_US), TG_GROUP_DRAIN_MAX_US);
-	d->at_us = tg_record_drain(t, a) + d->wait_us;
+	s->drain_wait_us = tg_min(tg_max(2 * s->drain_wait_us, TG_GROUP_DRAIN_US), TG_GROUP_DRAIN_MAX_US);
+	s->drain_us = tg_record_drain(own, a) + s->drain_wait_us;
 }
 
 /* Whether another party has seen something of late. A flow by round trips is compared without others' packets in between,
@@ -228,7 +228,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us, tg_record_lag_us(own) + a->queue_us);
 		if (TG_WITH_LONE_DRAINS && (!a->rounds || tg_group_has_company(i, own, a)))
-			tg_group_drain(&s->drain, own, a);
+			tg_group_drain(s, own, a);
 	}
 }
 
