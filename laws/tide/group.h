@@ -79,7 +79,7 @@ struct tg_sharing {
 	tg_s32 seen_us;	    /* by how much more of a queue it sees than when it began */
 	tg_u32 revealed_us; /* what the floor of its delay has fallen by, and RTTmin has not */
 	tg_u32 nearer_us;   /* what RTTmin has fallen by, and that floor has not */
-	tg_u32 drain_wait_us;
+	tg_u32 drain_wait_us; /* how long after the last drain that is */
 	struct tg_comparison comparisons[TG_GROUPS];
 };
 
@@ -196,6 +196,19 @@ TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 	return now_us > g->until_us || now_us > g->seen_us + TG_GROUP_IDLE_ALONE_US;
 }
 
+/* The flow gives up where it stands: it leaves its group, or the place that it holds alone is free again. A place that others
+ * have made a group, while the flow still started, is theirs. */
+TG_INLINE void tg_group_quit(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+			     struct tg_tide *own, const struct tg_arrival *a)
+{
+	struct tg_group *g = tg_group_at(i, s->place);
+
+	if (tg_group_has(i, s))
+		tg_group_leave(i, share, s, own, a);
+	else if (s->name == g->name && !g->shared)
+		tg_group_free(g);
+}
+
 /* A flow alone takes a place, if there is one, so that others can compare with it. */
 TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u64 now_us, tg_u32 round_us)
 {
@@ -252,13 +265,12 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 		l->name = name;
 		l->bias_us = g->invited_bias_us - s->seen_us;
 	}
-	if (g->shared) {
-		tg_group_leave(i, share, s, own, a);
-	} else {
+	if (!g->shared) {
 		l->bias_us = g->invited_bias_us - s->seen_us;
 		g->invited = 0;
-		tg_group_free(g);
 	}
+	tg_group_quit(i, share, s, own, a);
+	TG_FORGET();
 	tg_group_enter(i, share, s, own, place, a);
 }
 

@@ -218,10 +218,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	if (tg_group_has(i, s) && s->comparisons[s->place % TG_GROUPS].score <= 0) {
 		tg_group_split(i, share, s, own, a);
 	} else if (a->found < TG_GROUPS && (tg_group_has(i, s) || tg_record_knows_link(own))) {
-		if (tg_group_has(i, s))
-			tg_group_leave(i, share, s, own, a);
-		else if (s->name && s->place != a->found)
-			tg_group_free(tg_group_at(i, s->place));
+		tg_group_quit(i, share, s, own, a);
 		TG_FORGET();
 		tg_group_enter(i, share, s, own, a->found, a);
 	} else if (!tg_group_has(i, s)) {

@@ -7,7 +7,7 @@ use model::{Model, Outcome, Source, deep};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::time::Duration;
-use tidegate_laws::{Params, sys};
+use tidegate_laws::Params;
 use tidegate_link::{CellKind, CellModel, Rate};
 
 fn ms(ms: u64) -> Duration {
@@ -411,41 +411,6 @@ fn a_place_is_taken_again() {
     }
 }
 
-/// Whose place was given to others begins anew: nothing of what it knew of its group is left.
-#[test]
-fn who_has_lost_its_place_begins_anew() {
-    let mut interface = sys::tg_interface::default();
-    interface.group[0].name = 7;
-    let mut sharing = sys::tg_sharing {
-        flow: 1,
-        name: 5,
-        joined: 1,
-        offset_us: 50_000,
-        ..Default::default()
-    };
-    let mut share = sys::tg_share {
-        risen_us: 60_000,
-        epoch: 900,
-        bottlenecked_epoch: 900,
-        h_us: 40_000,
-        ..Default::default()
-    };
-    let mut own = sys::tg_tide::default();
-    let arrival = sys::tg_arrival::default();
-    // SAFETY: the records are exclusively ours.
-    unsafe { sys::tg_group_settle(&mut interface, &mut share, &mut sharing, &mut own, &arrival) };
-    assert_eq!((sharing.name, sharing.joined, sharing.offset_us), (0, 0, 0));
-    assert_eq!(
-        (
-            share.risen_us,
-            share.epoch,
-            share.bottlenecked_epoch,
-            share.h_us
-        ),
-        (0, 0, 0, 90_000)
-    );
-}
-
 /// Two that share a slow link, where a segment takes milliseconds, stay together.
 #[test]
 #[ignore = "the law parts them: by a segment and a tick their movements differ, and that counts as apart"]
@@ -502,125 +467,4 @@ fn who_is_left_alone_in_a_group_has_its_link() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// A record whose link carried that rate, in bytes a millisecond, for so long that it knows it.
-fn record(rate: u64) -> sys::tg_tide {
-    let rate = (rate << sys::TG_TIDE_Q) / 1_000;
-    let bytes = (rate * 5_000) >> sys::TG_TIDE_Q;
-    sys::tg_tide {
-        state: sys::TG_TIDE_RUNNING,
-        arrived_us: 50_000_000,
-        h_us: 40_000,
-        m: rate as i64,
-        link_rate: rate as i64,
-        forecast: [rate as i64; 8],
-        bytes: [bytes; 8],
-        sum: 8 * bytes,
-        sum_us: 40_000,
-        width_us: [5_000; 8],
-        epoch_us: 40_000,
-        mss: 1448,
-        ..Default::default()
-    }
-}
-
-/// Who enters a group brings its rate into the record, who leaves takes with it what it got; and the queue that
-/// the group saw more than its floor is counted out of its lag, and in again.
-#[test]
-fn what_a_flow_brings_to_its_group_it_takes_with_it() {
-    let mut interface = sys::tg_interface::default();
-    interface.group[3].name = 9;
-    interface.group[3].shared = 1;
-    interface.group[3].record = record(2_000);
-    let mut sharing = sys::tg_sharing {
-        flow: 2,
-        ..Default::default()
-    };
-    sharing.comparisons[3].name = 9;
-    sharing.comparisons[3].bias_us = -6_000;
-    let mut share = sys::tg_share {
-        h_us: 46_000,
-        was: 20_000,
-        ..Default::default()
-    };
-    let mut own = record(500);
-    let arrival = sys::tg_arrival {
-        now_us: 50_001_000,
-        ..Default::default()
-    };
-    let rate = |t: &sys::tg_tide| ((t.m as u64 * 1_000) >> sys::TG_TIDE_Q).div_ceil(10) * 10;
-    let carried = |t: &sys::tg_tide| t.sum.div_ceil(100) * 100;
-    // SAFETY: the records are exclusively ours.
-    unsafe { sys::tg_group_enter(&mut interface, &mut share, &mut sharing, &own, 3, &arrival) };
-    let group = &interface.group[3].record;
-    assert_eq!((rate(group), carried(group)), (2_500, 100_000));
-    assert_eq!(
-        (sharing.joined, sharing.offset_us, share.h_us),
-        (1, 6_000, 40_000)
-    );
-    assert_eq!(
-        group.bottlenecked_weight, 1,
-        "its part is known to the others at once"
-    );
-    // SAFETY: as above.
-    unsafe { sys::tg_group_leave(&mut interface, &mut share, &mut sharing, &mut own, &arrival) };
-    let group = &interface.group[3].record;
-    assert_eq!((rate(group), carried(group)), (2_000, 80_000));
-    assert_eq!(rate(&own), 500);
-    assert_eq!(own.state, sys::TG_TIDE_RUNNING);
-    assert_eq!(
-        (sharing.joined, sharing.offset_us, share.h_us),
-        (0, 0, 46_000)
-    );
-}
-
-/// Another flow has made the place of one that still started a group. When that one knows its link it enters, and gives up
-/// nothing: its place is the group's.
-#[test]
-fn who_still_started_enters_the_group_that_was_made_of_its_place() {
-    let mut interface = sys::tg_interface::default();
-    let now_us = 50_001_000_u32;
-    let sample = sys::tg_delay_sample {
-        us: now_us,
-        flow: 1,
-        ..Default::default()
-    };
-    interface.last = 1;
-    interface.group[0].name = 2;
-    interface.group[0].shared = 1;
-    interface.group[0].reporter = 1;
-    interface.group[0].record = record(2_000);
-    interface.group[0].samples[(now_us >> sys::TG_DELAY_SAMPLE_SHIFT) as usize % 64] = sample;
-    let mut sharing = sys::tg_sharing {
-        flow: 2,
-        name: 2,
-        ..Default::default()
-    };
-    sharing.comparisons[0].name = 2;
-    sharing.comparisons[0].flow = 1;
-    sharing.comparisons[0].score = sys::TG_SHARING_PROOF as i16;
-    let mut share = sys::tg_share {
-        h_us: 40_000,
-        ..Default::default()
-    };
-    let mut own = record(500);
-    let mut arrival = sys::tg_arrival {
-        now_us: now_us.into(),
-        met_us: now_us,
-        ..Default::default()
-    };
-    // SAFETY: the records are exclusively ours.
-    unsafe {
-        sys::tg_group_compare(
-            &mut interface,
-            &mut share,
-            &mut sharing,
-            &mut own,
-            &mut arrival,
-            1 << 20,
-        );
-    }
-    assert_eq!(interface.group[0].name, 2, "it is still the group's place");
-    assert_eq!((sharing.joined, sharing.name, sharing.place), (1, 2, 0));
 }

@@ -318,8 +318,11 @@ fn under_load_over_a_slow_link_what_is_known_is_told(mbps: &str, seed: u32) {
         assert!(all.iter().any(Option::is_some), "{results}");
         match found["score"]["rpm"].as_f64() {
             None => assert!(!missing.is_empty(), "{results}"),
-            // The idle link allows more than 400; a queue of seconds a few dozen.
-            Some(rpm) => assert!(rpm > 0.5 && rpm < 200.0, "{results}"),
+            // The idle link allows more than 400; a queue of seconds a few dozen, and that of 1.2 s is not always full.
+            Some(rpm) => assert!(
+                rpm > 0.5 && rpm < if bps < 1e6 { 100.0 } else { 200.0 },
+                "{results}"
+            ),
         }
     }
 }
