@@ -14,6 +14,7 @@ mod tunnels;
 use crate::config::{Settings, settings};
 use crate::interfaces::{Found, Wanted};
 use crate::lock;
+use crate::provenance;
 use crate::run::RunArgs;
 use crate::top::units;
 use anyhow::Result;
@@ -120,9 +121,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
         traffic,
     };
     if args.json {
-        let mut out = terminal::data();
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        provenance::print(&report)?;
     } else {
         print(&report, &mut terminal::out())?;
     }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use tidegate_scenario::{Provenance, Seeds};
 
 /// The version, and the commit where it is known.
@@ -90,9 +90,11 @@ pub fn print_json<T: Serialize>(result: &T, provenance: Provenance) -> Result<()
 
 /// Prints JSON for people and programs.
 pub fn print(value: &impl Serialize) -> Result<()> {
-    let mut out = tidegate_terminal::data();
+    // Standard output ends every line with a call: a result with curves has millions.
+    let mut out = BufWriter::new(tidegate_terminal::data());
     serde_json::to_writer_pretty(&mut out, value)?;
-    Ok(writeln!(out)?)
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

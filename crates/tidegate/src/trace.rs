@@ -5,7 +5,7 @@ use crate::args::values::word;
 use crate::exit::BadInput;
 use anyhow::Result;
 use clap::Args;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::time::Duration;
 use tidegate_scenario::{CellKind, GenerateSpec};
 
@@ -68,6 +68,9 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         .into());
     }
     let trace = model.trace(Duration::from_secs(args.seconds));
-    write!(tidegate_terminal::data(), "{trace}")?;
+    // Standard output ends every line with a call: an hour has four million.
+    let mut out = BufWriter::new(tidegate_terminal::data());
+    write!(out, "{trace}")?;
+    out.flush()?;
     Ok(())
 }
