@@ -94,6 +94,7 @@ struct tg_tide {
 	tg_u32 span;			  /* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 	tg_u32 segment_us;		  /* how long the forecast takes over a segment */
+	tg_u32 beside;			  /* others of ours are on the interface */
 	tg_u32 uploading;		  /* the way back carries uploads that we steer */
 	struct tg_windowed_min base_us;	  /* of H */
 	struct tg_question question;
@@ -152,16 +153,17 @@ TG_INLINE void tg_tide_note_empty(struct tg_tide *t)
 	t->ran_empty = 1;
 }
 
-/* How long one segment is being sent. */
+/* How long one segment is being sent, if all that the link carries is the path's. */
 TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 {
 	return tg_min(t->segment_us, t->h_us / TG_TIDE_SEGMENT_DIVISOR);
 }
 
-/* Below this delay the queue counts as empty: a segment that is still being sent is no queue. */
+/* Below this delay the queue counts as empty: a segment that is still being sent is no queue. Beside others of ours the
+ * path's rate is a part of the link's, and tells no segment's time: one of 300 would take 40 ms of queue for one. */
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
-	return tg_max(tg_max(t->h_us / TG_TIDE_EMPTY_DIVISOR, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
+	return tg_max(tg_max(t->h_us / TG_TIDE_EMPTY_DIVISOR, TG_TIDE_EMPTY_US), t->beside ? 0 : tg_tide_segment_us(t));
 }
 
 /* Rate over the last eight buckets. */

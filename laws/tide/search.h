@@ -13,7 +13,7 @@
 #define TG_GROUP_APART_DIVISOR 2u		   /* part of a round trip between two comparisons: a window shows after a whole one; swept */
 #define TG_GROUP_COMPARISONS 64u		   /* comparisons in a round trip at most: the packet's work */
 #define TG_GROUP_TICKS 4u			   /* of the peer's clock, that a movement has at least: one at either end of two delays */
-#define TG_GROUP_SENDING 2u			   /* a segment that is being sent blurs either end of a movement: of so many it is at least, and packets beside each other are no further apart */
+#define TG_GROUP_SENDING 2u			   /* segments that are being sent, between two packets beside each other at most */
 #define TG_GROUP_ROUND_MOVES TG_SHARING_ALIKE	   /* a queue moves by no more than the time between two packets: that is as much of a movement as two alike may differ by */
 #define TG_GROUP_NOISE_DIVISOR TG_TIDE_LAG_DIVISOR /* part by which the average difference follows, a comparison */
 #define TG_GROUP_BIAS_SHIFT 3			   /* part by which the average follows of how much more of a queue one flow sees; swept */
@@ -51,6 +51,22 @@ TG_INLINE int tg_group_free_way(const struct tg_sharing *s, const struct tg_tide
 	return queue_us <= hidden_us + tg_record_empty_us(t);
 }
 
+/* What the levels of a member's queue and its group's say at one time. A queue that the others see empty is not the
+ * member's where it waits; one that stands for all, at one level, is. A flow that sees less queue may have a floor that
+ * hides it. */
+TG_INLINE tg_s32 tg_group_level(const struct tg_sharing *s, const struct tg_tide *t, const struct tg_comparison *l,
+				const struct tg_delay_sample *m, tg_u32 queue_us)
+{
+	tg_u32 empty_us = tg_record_empty_us(t);
+	tg_u32 apart_us = tg_magnitude((tg_s32)(queue_us - m->queue_us));
+
+	if ((queue_us > m->queue_us || tg_group_free_way(s, t, queue_us)) && tg_comparison_is_another(l, m, queue_us))
+		return -TG_SHARING_ANOTHER;
+	if (m->queue_us <= empty_us)
+		return queue_us > empty_us && s->offset_us <= 0 ? -TG_SHARING_ANOTHER : 0;
+	return queue_us > empty_us && apart_us < tg_max(m->queue_us, queue_us) / TG_SHARING_ALIKE ? TG_SHARING_SAME : 0;
+}
+
 /* Compares a packet of the flow with what was seen in one place beside it. */
 TG_INLINE void tg_group_compare_sample(struct tg_sharing *s, const struct tg_group *g, struct tg_comparison *l,
 			     const struct tg_delay_sample *m, const struct tg_arrival *a,
@@ -80,12 +96,10 @@ TG_INLINE void tg_group_compare_sample(struct tg_sharing *s, const struct tg_gro
 	TG_FORGET();
 	l->bias_us = tg_towards(l->bias_us, bias_us, TG_GROUP_BIAS_SHIFT);
 	TG_FORGET();
-	/* A flow that sees less queue may have a floor that hides it. */
-	if (TG_WITH_LEVEL_COMPARISON && member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
-	    tg_comparison_is_another(l, m, a->queue_us))
-		tg_comparison_count(l, -TG_SHARING_ANOTHER, member);
+	if (TG_WITH_LEVEL_COMPARISON && member)
+		tg_comparison_count(l, tg_group_level(s, t, l, m, a->queue_us), member);
 	TG_FORGET();
-	least_us = tg_max(TG_GROUP_TICKS * a->tick_us, TG_GROUP_SENDING * tg_record_segment_us(t));
+	least_us = TG_GROUP_TICKS * a->tick_us;
 	/* A queue moves by no more than the time in between. */
 	if (a->rounds)
 		least_us = tg_max(least_us, TG_GROUP_ROUND_MOVES * tg_magnitude((tg_s32)(met_us - m->us)));
@@ -230,7 +244,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 }
 
 /* What a party that does not steer by this record saw of late. */
-TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *s, const struct tg_tide *t,
+TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *s, struct tg_tide *t,
 			       struct tg_arrival *a)
 {
 	tg_u32 party = tg_group_has(i, s) ? s->name | 1u << 31 : s->flow;
@@ -244,7 +258,8 @@ TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *
 	i->party_us = now_us;
 	i->party_queue_us = a->queue_us;
 	i->party_rounds = (tg_u32)!a->stamped | a->rounds;
-	a->beside_us = tg_group_has_company(i, t, a) ? i->other_queue_us : 0;
+	t->beside = (tg_u32)tg_group_has_company(i, t, a);
+	a->beside_us = t->beside ? i->other_queue_us : 0;
 }
 
 /* Shows what the flow saw, if it is its turn. */

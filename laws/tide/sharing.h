@@ -20,13 +20,14 @@
 #define TG_DELAY_SAMPLES_BESIDE 6u		 /* of them looked at: so many may be close enough on a slow link; the verifier's work */
 #define TG_DELAY_SAMPLE_SHIFT 12		 /* 4 ms, a cell's burst: packets this close met the same queue */
 #define TG_SHARING_MOVE_US TG_CELL_BURST_US	 /* a smaller movement is noise */
-#define TG_SHARING_FAR_US (4 * TG_CELL_BURST_US) /* a smaller movement is noise where two reporters of a group have seen it */
+#define TG_SHARING_FAR_US (2 * TG_CELL_BURST_US) /* a smaller movement is noise where two reporters of a group have seen it */
 #define TG_SHARING_NOISE 3u			 /* a movement below so many times what differs from packet to packet is noise, too; swept */
 #define TG_SHARING_ALIKE TG_QUARTER		 /* part of a movement, by which two alike may differ */
 #define TG_SHARING_ROSE 3			 /* for a common queue, if both rose: roughly the logarithm of its odds; swept */
 #define TG_SHARING_FELL 2			 /* for it, if both fell: less, as any two queues that nothing enters fall alike; swept */
 #define TG_SHARING_APART 2			 /* against it, if they did not move alike; swept */
 #define TG_SHARING_ANOTHER 1			 /* against it, if they stand at another level; swept */
+#define TG_SHARING_SAME 1			 /* for it, if they stand at one level */
 #define TG_SHARING_LEVEL_MOVES 2u		 /* movements by which two levels differ at least; swept */
 #define TG_SHARING_LEVEL_DIVISOR 2u		 /* part of the larger one by which they differ at least; swept */
 #define TG_SHARING_PROOF (4 * TG_SHARING_ROSE)	 /* four rises */

@@ -19,6 +19,7 @@
 #include "path.h"
 
 #define TG_TIDE_SUSPECT 64u			  /* buckets without an empty queue after which it is asked whose it is; a trial beside others */
+#define TG_TIDE_SUSPECT_SHARED (2 * TG_TIDE_SUSPECT) /* of them after which a queue is drained in which others of ours wait */
 #define TG_TIDE_SUSPECT_FALLEN 24u		  /* of them if the forecast has fallen since, too; a trial beside others */
 #define TG_TIDE_SUSPECT_FIRST TG_TIDE_BUCKETS	  /* of them for the first time: it may have been another's from the start */
 #define TG_TIDE_FALLEN_SHIFT 4			  /* part by which it must have fallen for that; a trial beside others */
@@ -282,13 +283,19 @@ TG_INLINE void tg_tide_see_empty(struct tg_tide *t, tg_u64 now_us)
 }
 
 /* A queue stands in which others of ours wait as well. To ask would make their packets and ours come in turns, each in one
- * burst a round trip, and each would see the whole link in its burst. So the queue is drained: their delays fall and rise
- * with ours, and it is found that they share it (sharing.h). */
+ * burst a round trip, and each would see the whole link in its burst. Most of them are short, and soon gone. If it stands
+ * for long all the same it is drained: their delays fall and rise with ours, and it is found that they share it
+ * (sharing.h), or what one of them hides. */
 TG_INLINE void tg_tide_show_sharing(struct tg_tide *t, const struct tg_arrival *a)
 {
-	tg_tide_begin_recheck(t, a);
+	tg_u64 from_us = a->now_us;
+
+	if (t->buckets_since_empty >= TG_TIDE_SUSPECT_SHARED) {
+		tg_tide_begin_recheck(t, a);
+		from_us = t->recheck_end_us;
+	}
 	tg_tide_double_wait(t);
-	t->ask_us = t->recheck_end_us + t->ask_wait_us;
+	t->ask_us = from_us + t->ask_wait_us;
 }
 
 /* A packet arrives: whose is the queue that it has waited in? */
