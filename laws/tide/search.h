@@ -9,6 +9,7 @@
 #include "group.h"
 
 #define TG_GROUP_ROUND_DIVISOR 12u		   /* part of a round trip that two samples may be apart, if round trips tell delays; swept */
+#define TG_GROUP_QUEUE_DIVISOR 2u		   /* part of a queue that two packets of uploads may be apart: it moves by less in that time; a trial */
 #define TG_GROUP_BESIDE_DIVISOR TG_EMPTY_DIVISOR   /* part of a lag that two packets may be apart: a queue moves as an empty one may */
 #define TG_GROUP_APART_DIVISOR 2u		   /* part of a round trip between two comparisons: a window shows after a whole one; swept */
 #define TG_GROUP_COMPARISONS 64u		   /* comparisons in a round trip at most: the packet's work */
@@ -101,7 +102,7 @@ TG_INLINE void tg_group_compare_sample(struct tg_sharing *s, const struct tg_gro
 	TG_FORGET();
 	least_us = TG_GROUP_TICKS * a->tick_us;
 	/* A queue moves by no more than the time in between. */
-	if (a->rounds)
+	if (a->rounds || a->upload)
 		least_us = tg_max(least_us, TG_GROUP_ROUND_MOVES * tg_magnitude((tg_s32)(met_us - m->us)));
 	tg_comparison_moved(l, m, a->one_way_us, least_us, met_us, member);
 	TG_FORGET();
@@ -193,6 +194,9 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 				  TG_GROUP_SENDING * tg_record_segment_us(t));
 	tg_u32 apart_us = tg_max(share->h_us / TG_GROUP_APART_DIVISOR, TG_GROUP_APART_US);
 
+	/* Uploads come in one burst a round trip, and would only ever meet those of the same phase. */
+	if (a->upload)
+		beside_us = tg_max(beside_us, a->queue_us / TG_GROUP_QUEUE_DIVISOR);
 	if (a->rounds)
 		beside_us = tg_max(beside_us, (tg_record_lag_us(t) + a->queue_us) / TG_GROUP_ROUND_DIVISOR);
 
