@@ -194,17 +194,8 @@ impl Known {
 
     fn link(&self, rate: RateSpec) -> LinkSpec {
         LinkSpec {
-            rate,
-            delay_ms: self.rtt_ms / 2.0,
-            delay_steps: Vec::new(),
-            delay_trace: None,
-            queue: QueueSpec::default(),
             loss: Some(Loss::Random(CHANCE)),
-            shaper: None,
-            cell: None,
-            arq: None,
-            disorder: None,
-            middlebox: None,
+            ..LinkSpec::new(rate, self.rtt_ms / 2.0)
         }
     }
 }

@@ -14,8 +14,8 @@ pub struct DelayProfile {
     initial: Duration,
     /// In order of time.
     steps: Vec<(Instant, Duration)>,
-    /// A recording; what exceeds its smallest value is added.
-    trace: Option<Arc<DelayTrace>>,
+    /// A recording, and how far into it the run begins; what exceeds its smallest value is added.
+    trace: Option<(Arc<DelayTrace>, Duration)>,
 }
 
 impl DelayProfile {
@@ -30,10 +30,10 @@ impl DelayProfile {
         }
     }
 
-    /// The same, longer by what `trace` exceeds its smallest value by: what is given is the least delay.
-    pub fn above(self, trace: Arc<DelayTrace>) -> Self {
+    /// The same, longer by what `trace`, from `ahead` on, exceeds its smallest value by: what is given is the least delay.
+    pub fn above(self, trace: Arc<DelayTrace>, ahead: Duration) -> Self {
         Self {
-            trace: Some(trace),
+            trace: Some((trace, ahead)),
             ..self
         }
     }
@@ -58,7 +58,7 @@ impl DelayProfile {
     fn excess(&self, at: Instant) -> Duration {
         self.trace
             .as_ref()
-            .map_or(Duration::ZERO, |trace| trace.excess(at))
+            .map_or(Duration::ZERO, |(trace, ahead)| trace.excess(at + *ahead))
     }
 }
 

@@ -163,7 +163,7 @@ fn delays() -> impl Strategy<Value = DelayProfile> {
             false => profile,
             true => {
                 let trace = DelayTrace::parse("12\n9\n30\n11\n").expect("valid");
-                profile.above(Arc::new(trace))
+                profile.above(Arc::new(trace), Duration::ZERO)
             }
         }
     })

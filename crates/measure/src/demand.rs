@@ -1,6 +1,6 @@
 //! What a link carried, against what it could have carried while there was demand.
 
-use crate::{BIN, Window, ratio};
+use crate::{BIN, Window};
 use std::time::Duration;
 use tidegate_link::{Capacity, Config};
 use tidegate_scenario::{Direction, Scenario, WorkloadKind};
@@ -67,7 +67,7 @@ impl Demand {
         }
     }
 
-    /// Delivered bytes ÷ bytes that the link could have carried in the intervals; 0 without any.
+    /// Delivered bytes ÷ bytes that the link could have carried in the intervals; NaN without any.
     /// What is delivered at a time left the link the propagation delay before.
     pub(crate) fn utilisation(&self, link: &Config) -> f64 {
         let mut capacity = Capacity::new(&link.rate);
@@ -75,7 +75,10 @@ impl Demand {
             let [left, right] = interval.map(|t| earlier(t, link.delay.at(t)));
             capacity.bytes(left, right)
         });
-        ratio(self.bytes as f64, possible.sum::<u64>() as f64)
+        match possible.sum::<u64>() {
+            0 => f64::NAN,
+            possible => self.bytes as f64 / possible as f64,
+        }
     }
 }
 

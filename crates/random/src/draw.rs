@@ -24,6 +24,11 @@ impl Draw {
         self.0.random_range(1..=1_000_000)
     }
 
+    /// A part of a whole, from 0 to below 1, each as likely as any other.
+    pub fn part(&mut self) -> f64 {
+        self.0.random()
+    }
+
     /// Whether what has that probability happens.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.0.random::<f64>() < probability

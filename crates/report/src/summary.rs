@@ -112,6 +112,11 @@ fn delay<'a>() -> Vec<Column<Row<'a>>> {
     ]
 }
 
+/// A number, unless nothing tells it.
+fn known(number: f64) -> Option<f64> {
+    Some(number).filter(|number| !number.is_nan())
+}
+
 fn cost<'a>() -> Vec<Column<Row<'a>>> {
     let other = Head::number("other way").spare(11);
     vec![
@@ -121,9 +126,7 @@ fn cost<'a>() -> Vec<Column<Row<'a>>> {
             .spare(3)
             .about("Delivered bytes divided by what the link could have carried while a bulk workload wanted all that it could get.")
             .cell(|r| {
-                Some(r.own.link.utilisation)
-                    .filter(|u| *u > 0.0)
-                    .map(percent)
+                known(r.own.link.utilisation).map(percent)
             }),
         Head::number("drops")
             .spare(8)
@@ -272,7 +275,7 @@ pub const METRICS: [Metric; 29] = [
     metric(
         "utilisation",
         "Of the downlink: delivered bytes divided by what it could have carried while a bulk workload wanted all that it could get.",
-        |m| Some(m.run.link.utilisation),
+        |m| known(m.run.link.utilisation),
     ),
     metric(
         "queue_mean_ms",
@@ -302,7 +305,7 @@ pub const METRICS: [Metric; 29] = [
         |m| Some(m.run.link.losses as f64),
     ),
     metric("up_utilisation", "As utilisation, of the uplink.", |m| {
-        Some(m.run.uplink.utilisation)
+        known(m.run.uplink.utilisation)
     }),
     metric(
         "up_queue_p50_ms",

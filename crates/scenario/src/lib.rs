@@ -27,6 +27,7 @@ mod sprout;
 mod table;
 mod text;
 mod tolerant;
+mod unknown;
 mod vary;
 mod ways;
 mod words;

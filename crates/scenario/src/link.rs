@@ -2,6 +2,7 @@
 //! sense in them, and how they become the link model's.
 
 mod arq;
+mod begin;
 mod cell;
 mod delay;
 mod disorder;
@@ -12,6 +13,7 @@ mod rate;
 mod shaper;
 
 pub use arq::ArqSpec;
+pub(crate) use begin::place_of;
 pub use cell::CellSpec;
 pub use delay::DelayStep;
 pub use disorder::DisorderSpec;
@@ -47,6 +49,14 @@ pub struct LinkSpec {
     /// packet overtakes another.
     #[serde(default)]
     pub delay_trace: Option<String>,
+    /// So many seconds into its recordings, `rate` and `delay_trace`, the run begins; behind their end they begin anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub begin_s: Option<f64>,
+    /// Each seed begins at another place of the recordings. All links of a scenario begin at the same place, if their
+    /// recordings are as long.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub begin_by_seed: bool,
     /// The buffer in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
@@ -78,6 +88,8 @@ impl LinkSpec {
             delay_ms,
             delay_steps: Vec::new(),
             delay_trace: None,
+            begin_s: None,
+            begin_by_seed: false,
             queue: QueueSpec::default(),
             loss: None,
             shaper: None,
@@ -98,6 +110,7 @@ impl LinkSpec {
     /// Complains of all that makes no sense in it.
     pub(crate) fn complain(&self, to: &mut Complaints) {
         self.complain_of_delay(to);
+        self.complain_of_begin(to);
         to.inside("rate", |to| self.rate.complain(to));
         to.inside("queue", |to| self.queue.complain(to));
         if let Some(loss) = self.loss {
@@ -129,19 +142,35 @@ impl LinkSpec {
     /// # Errors
     /// As [`Self::resolve`].
     pub fn resolve_from(&self, files: &Files, seed: u64) -> Result<Config, LoadError> {
+        self.resolve_at(files, seed, place_of(seed))
+    }
+
+    /// The same with recordings that begin at that part of their length, if a seed tells where.
+    pub(crate) fn resolve_at(
+        &self,
+        files: &Files,
+        seed: u64,
+        place: f64,
+    ) -> Result<Config, LoadError> {
         let rate = self.rate.resolve(files, seed)?;
+        let ahead = self.ahead(rate.period().unwrap_or_default(), place);
+        let rate = rate.ahead(ahead);
         Ok(Config {
             shaper: self.shaper.map(ShaperSpec::resolve),
             queue: self.queue.resolve(&rate),
             sharing: self.cell.map(|cell| cell.resolve(seed)),
             arq: self.arq.as_ref().map(|arq| arq.resolve(&rate)),
             loss: self.loss,
-            delay: self.delay(files)?,
+            delay: self.delay(files, place)?,
             disorder: self.disorder.map(DisorderSpec::resolve),
             middlebox: self.middlebox.map(MiddleboxSpec::resolve),
             rate,
         })
     }
+}
+
+fn is_false(given: &bool) -> bool {
+    !given
 }
 
 fn milliseconds(ms: f64) -> Duration {

@@ -1,7 +1,9 @@
 //! Reading a scenario and the files that it names, with errors that say where and what: all of them at once.
 
 use crate::complaints::{Complaint, Complaints};
+use crate::link::place_of;
 use crate::place::{as_value, document, follow, key_at, spelt};
+use crate::unknown::with_suggestion;
 use crate::{Files, Scenario, Step, range, read_text, tolerant};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -76,10 +78,11 @@ impl LoadError {
         })
     }
 
-    /// TOML's own message without its drawing of the line, which we name instead.
+    /// TOML's own message without its drawing of the line, which we name instead, and with what may have been meant.
     pub fn toml(e: &toml::de::Error, text: &str, path: &Path) -> Self {
         let offset = e.span().map_or(0, |s| s.start);
-        Self::at(offset, e.message().replace('\n', ", "), text, path)
+        let message = with_suggestion(&e.message().replace('\n', ", "));
+        Self::at(offset, message, text, path)
     }
 
     /// What is wrong with the text at that offset.
@@ -244,14 +247,18 @@ impl Scenario {
         reason = "where one is wrong there is an error"
     )]
     pub fn link_inputs_from(&self, files: &Files, path: &Path) -> Result<LinkInputs, LoadError> {
-        let down = self.down.resolve_from(files, self.seed);
+        let place = place_of(self.seed);
+        let down = self.down.resolve_at(files, self.seed, place);
         // Another stream of the same seed: the uplink's cell is not the downlink's.
-        let up = self.up.resolve_from(files, self.seed ^ 0x5570);
+        let up = self.up.resolve_at(files, self.seed ^ 0x5570, place);
         let hops: Vec<_> = self
             .hops
             .iter()
             .zip(2..)
-            .map(|(hop, stream)| hop.link.resolve_from(files, self.seed ^ (stream << 16)))
+            .map(|(hop, stream)| {
+                let seed = self.seed ^ (stream << 16);
+                hop.link.resolve_at(files, seed, place)
+            })
             .collect();
         let mut errors = Vec::new();
         let mut keep = |config: Result<Config, LoadError>| match config {

@@ -168,7 +168,8 @@ pub struct FetchResult {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct LinkResult {
     /// Delivered bytes ÷ bytes that the link could have carried while a bulk workload wanted all that
-    /// it could get; 0 if none did.
+    /// it could get; absent (here NaN) if none did.
+    #[serde(default = "unknown", skip_serializing_if = "is_unknown")]
     pub utilisation: f64,
     /// Bytes delivered per second, headers included, warm-up excluded.
     pub delivered_bps: f64,
@@ -181,6 +182,15 @@ pub struct LinkResult {
     /// Packets marked by the queue (CE), whole run; absent: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub marks: u64,
+}
+
+/// A number that nothing tells.
+fn unknown() -> f64 {
+    f64::NAN
+}
+
+fn is_unknown(number: &f64) -> bool {
+    number.is_nan()
 }
 
 fn is_zero(count: &u64) -> bool {

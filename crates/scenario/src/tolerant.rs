@@ -5,6 +5,7 @@
 //! once more, with that field made up. What comes of it is of no use but to see what else is wrong.
 
 use crate::place::reaches;
+use crate::unknown::with_suggestion;
 use serde::de::value::{StrDeserializer, StringDeserializer};
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
@@ -96,10 +97,9 @@ struct Notes {
 
 impl Notes {
     fn fault(&self, offset: usize, message: impl Display) {
-        let message = message.to_string();
         self.faults.borrow_mut().push(Fault {
             offset,
-            message,
+            message: with_suggestion(&message.to_string()),
             number: None,
         });
     }

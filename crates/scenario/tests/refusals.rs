@@ -304,7 +304,7 @@ fn all_that_is_wrong_is_told_at_once_each_at_its_line() {
     let said = refusal.to_string();
     let expected = [
         "2: duration_s is 0, expected 0.001 to 1000000 s",
-        "3: unknown field `warmup`, expected one of `name`, ",
+        "3: unknown field `warmup` (did you mean `warmup_s`?), expected one of `name`, ",
         "5: unknown variant `5g`, expected one of `lte`, `hspa`, `evdo`",
         "7: down: queue.packets is 0, expected 1 to 1000000 packets",
         "8: missing field `delay_ms`",

@@ -5,7 +5,8 @@
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// Half the width of the interval; none from a single seed.
+    /// Half the width of the interval; none from a single seed, or where all seeds gave the same: that says nothing of
+    /// what another recording, or another start, would give.
     pub margin: Option<f64>,
 }
 
@@ -18,14 +19,14 @@ impl Estimate {
     pub fn jackknife(seeds: usize, value: f64, value_without: impl Fn(usize) -> f64) -> Self {
         // A sum of nothing is -0: adding 0 takes its sign.
         let value = value + 0.0;
-        if seeds < 2 {
+        let without: Vec<f64> = (0..seeds).map(value_without).collect();
+        if without.windows(2).all(|pair| pair[0] == pair[1]) {
             return Self {
                 value,
                 margin: None,
             };
         }
         let n = seeds as f64;
-        let without: Vec<f64> = (0..seeds).map(value_without).collect();
         let centre = without.iter().sum::<f64>() / n;
         let squares: f64 = without.iter().map(|v| (v - centre) * (v - centre)).sum();
         let error = ((n - 1.0) / n * squares).sqrt();

@@ -53,6 +53,49 @@ fn several_seeds_are_shown_as_means_with_intervals() {
     assert_eq!(sets.as_array().unwrap().len(), 3);
 }
 
+/// Where nothing is random, several seeds are one measurement, and no interval is one.
+#[test]
+fn seeds_that_change_nothing_are_given_no_interval() {
+    let folder = recorded("link.down");
+    let path = folder.path();
+    let scenario = fs::read_to_string(path.join("small.toml")).unwrap();
+    let alike = scenario.replace(", loss = { random = 0.002 }", "");
+    assert_ne!(alike, scenario);
+    let lines: String = (1..2000)
+        .map(|n| format!("{}\n", n + n * n / 1000))
+        .collect();
+    fs::write(path.join("link.down"), lines).unwrap();
+    fs::write(path.join("small.toml"), &alike).unwrap();
+    let text = |more| String::from_utf8(done(sim(path, more)).stdout).unwrap();
+    let same = text("--seeds 3");
+    assert!(
+        same.contains("the same with all 3 seeds") && !same.contains('±'),
+        "{same}"
+    );
+    // From another place of the recording on something else is measured.
+    let other = text("--seeds 3 --vary down.begin_by_seed=true");
+    assert!(
+        other.contains("means over 3 seeds") && other.contains(" ±"),
+        "{other}"
+    );
+}
+
+/// A link that only datagrams fill is wanted by no bulk workload.
+#[test]
+fn what_nothing_tells_is_absent_and_not_zero() {
+    let datagrams = SCENARIO.replace("bulk = {}", "ping = { interval_ms = 1, bytes = 1400 }");
+    assert_ne!(datagrams, SCENARIO);
+    let folder = folder(&datagrams);
+    let output = done(sim(folder.path(), "--json"));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let link = &result["runs"][0]["link"];
+    assert!(link["delivered_bps"].as_f64() > Some(1e6), "{link}");
+    assert!(link.get("utilisation").is_none(), "{link}");
+    let full = done(sim(self::folder(SCENARIO).path(), "--json"));
+    let full: serde_json::Value = serde_json::from_slice(&full.stdout).unwrap();
+    assert!(full["runs"][0]["link"]["utilisation"].as_f64() > Some(0.5));
+}
+
 const SWEEP: &str = "--vary down.delay_ms=5,30 --seeds 3 --out rows.csv";
 
 #[test]
@@ -301,7 +344,7 @@ fn all_that_is_wrong_is_told_at_once() {
         "tidegate: small.toml:4: unknown field `lag_ms`, expected one of `rate`, `delay_ms`, ",
         "tidegate: small.toml:4: missing field `delay_ms`",
         "tidegate: small.toml:5: cannot read none.down: No such file",
-        "tidegate: small.toml:7: unknown variant `tidal`, expected one of ",
+        "tidegate: small.toml:7: unknown variant `tidal` (did you mean `tide`?), expected one of ",
     ];
     for (line, expected) in lines.iter().zip(expected) {
         assert!(line.starts_with(expected), "{text}");

@@ -43,7 +43,7 @@ fn recording() -> Arc<DelayTrace> {
 
 #[test]
 fn a_recording_comes_on_top_and_loops() {
-    let profile = route_change().above(recording());
+    let profile = route_change().above(recording(), Duration::ZERO);
     for (at, delay) in [
         (0, 43),
         (9, 43),
@@ -60,7 +60,7 @@ fn a_recording_comes_on_top_and_loops() {
 /// The packet that left last with 51 ms arrives at 80; those behind it would at 73 to 79.
 #[test]
 fn a_recording_that_falls_lets_nobody_overtake() {
-    let mut way = Propagation::new(DelayProfile::from(ms(40)).above(recording()));
+    let mut way = Propagation::new(DelayProfile::from(ms(40)).above(recording(), Duration::ZERO));
     let mut due = |at| way.due(Instant::from_millis(at));
     assert_eq!(due(29), Instant::from_millis(80));
     assert_eq!(due(30), Instant::from_millis(80));
@@ -79,7 +79,7 @@ proptest! {
         let steps = steps.iter().map(|&(at, d)| (Instant::from_millis(at), ms(d))).collect();
         let mut profile = DelayProfile::new(ms(50), steps);
         if recorded {
-            profile = profile.above(recording());
+            profile = profile.above(recording(), Duration::ZERO);
         }
         let mut way = Propagation::new(profile.clone());
         let (mut at, mut last) = (Instant::ZERO, Instant::ZERO);

@@ -51,6 +51,11 @@ impl Fluid {
         }
     }
 
+    /// A transmitter, of which nothing has been sent, that follows what is made of its rate.
+    pub(super) fn of(self, made: impl FnOnce(Arc<dyn Piecewise>) -> Arc<dyn Piecewise>) -> Self {
+        Self::new(made(self.rate))
+    }
+
     /// From `now` on it follows `rate`; what has been begun ends as it would have.
     pub(crate) fn follow(&mut self, now: Instant, rate: Arc<dyn Piecewise>) {
         (self.bits_per_second, self.until) = rate.at(now);

@@ -6,6 +6,7 @@
 //!
 //! Each kind is a file of its own, whose type is a [`Model`].
 
+mod ahead;
 mod capacity;
 mod cell;
 mod constant;

@@ -82,6 +82,11 @@ impl Rate {
         self.0.mean_bps()
     }
 
+    /// How long until it starts anew; none if it never does.
+    pub fn period(&self) -> Option<Duration> {
+        self.0.period()
+    }
+
     /// The walk that the rate comes from, if it comes from one.
     pub fn walk(&self) -> Option<Arc<SignalWalk>> {
         self.0.clone().walk()

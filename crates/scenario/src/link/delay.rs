@@ -27,7 +27,7 @@ impl LinkSpec {
         });
     }
 
-    pub(super) fn delay(&self, files: &Files) -> Result<DelayProfile, LoadError> {
+    pub(super) fn delay(&self, files: &Files, place: f64) -> Result<DelayProfile, LoadError> {
         let steps = self
             .delay_steps
             .iter()
@@ -35,7 +35,11 @@ impl LinkSpec {
         let given = DelayProfile::new(milliseconds(self.delay_ms), steps.collect());
         Ok(match &self.delay_trace {
             None => given,
-            Some(file) => given.above(files.delay_trace(file)?),
+            Some(file) => {
+                let trace = files.delay_trace(file)?;
+                let ahead = self.ahead(trace.period(), place);
+                given.above(trace, ahead)
+            }
         })
     }
 }

@@ -223,6 +223,60 @@ fn a_scheduled_series_is_read_and_interpolated() {
     );
 }
 
+/// Rate and delay begin at the same place, and those of both directions.
+#[test]
+fn recordings_begin_where_the_scenario_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("scenario.toml");
+    // In each second one opportunity more than in the one before; a delay that rises by 1 ms.
+    let trace: String = (1..=20u64)
+        .flat_map(|s| (0..s).map(move |_| format!("{}\n", s * 1000)))
+        .collect();
+    let delay: String = (0..20)
+        .flat_map(|s| (0..100).map(move |_| format!("{s}\n")))
+        .collect();
+    std::fs::write(folder.path().join("ride.down"), trace).expect("written");
+    std::fs::write(folder.path().join("ride.delay"), delay).expect("written");
+    let inputs = |seed: u64, begin: &str| {
+        let link = format!(
+            "rate = {{ trace = 'ride.down' }}\ndelay_ms = 20\ndelay_trace = 'ride.delay'\n{begin}"
+        );
+        let text = format!(
+            "name = 'ride'\nduration_s = 1\nseed = {seed}\nworkload = [{{ name = 'load', does = {{ bulk = {{}} }} }}]\n[down]\n{link}\n[up]\n{link}\n[[run]]\nname = 'linux'\n"
+        );
+        let scenario = crate::Scenario::parse(&text, &path).expect("valid");
+        scenario.link_inputs(&path).expect("it resolves")
+    };
+    let seen = |link: &Config| {
+        let bytes = Capacity::new(&link.rate).bytes(Instant::ZERO, Instant::from_millis(1000));
+        (bytes / 1500, link.delay.at(Instant::ZERO))
+    };
+    assert_eq!(seen(&inputs(1, "").down), (0, ms(20)));
+    assert_eq!(seen(&inputs(1, "begin_s = 7.5").down), (8, ms(27)));
+    // Behind its end it begins anew.
+    assert_eq!(seen(&inputs(1, "begin_s = 27.5").up), (8, ms(27)));
+    let places: Vec<_> = (0..40)
+        .map(|seed| {
+            let inputs = inputs(seed, "begin_by_seed = true");
+            let (count, delay) = seen(&inputs.down);
+            assert_eq!((count, delay), seen(&inputs.up));
+            assert_eq!(delay, ms(19 + count.max(1)), "seed {seed}");
+            count
+        })
+        .collect();
+    assert!(
+        (1..=20).filter(|count| places.contains(count)).count() > 10,
+        "{places:?}"
+    );
+    let text = "rate = { constant_mbps = 12 }\ndelay_ms = 20\nbegin_by_seed = true";
+    let spec: LinkSpec = toml::from_str(text).expect("it parses");
+    let complaint = spec.complaint().expect("nothing is recorded");
+    assert!(
+        complaint.starts_with("begin_by_seed is given, but nothing is recorded"),
+        "{complaint}"
+    );
+}
+
 #[test]
 fn a_recorded_delay_is_read_and_lies_on_the_given_one() {
     let folder = tempfile::tempdir().expect("a folder");

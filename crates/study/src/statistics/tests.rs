@@ -26,13 +26,21 @@ fn a_ratio_of_proportional_means_is_certain() {
     let of = [2.0, 8.0, 4.0, 6.0];
     let over = of.map(|v| v * 5.0);
     let estimate = Estimate::jackknife(4, 0.2, |i| mean_without(&of, i) / mean_without(&over, i));
-    assert!(estimate.margin.unwrap() < 1e-12);
+    assert!(estimate.margin.unwrap_or(0.0) < 1e-12);
 }
 
 #[test]
 fn a_single_seed_has_no_interval() {
     let estimate = Estimate::jackknife(1, 3.0, |_| f64::NAN);
     assert_eq!((estimate.value, estimate.low()), (3.0, None));
+}
+
+#[test]
+fn seeds_that_change_nothing_have_no_interval() {
+    let estimate = Estimate::jackknife(5, 3.0, |_| 3.0);
+    assert_eq!((estimate.value, estimate.margin), (3.0, None));
+    let estimate = Estimate::jackknife(5, 3.0, |left_out| if left_out == 4 { 3.1 } else { 3.0 });
+    assert!(estimate.margin.unwrap() > 0.0);
 }
 
 #[test]

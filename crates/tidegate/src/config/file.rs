@@ -8,6 +8,7 @@ use crate::run::page::PageAddress;
 use crate::run::{HoldsArg, OnlyArg};
 use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ pub type At<T> = toml::Spanned<T>;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "names")]
     pub interfaces: Vec<At<String>>,
     pub law: Option<Law>,
     #[serde(default, deserialize_with = "lambda")]
@@ -156,6 +157,48 @@ impl<T> OneOrMany<T> {
             Self::One(one) => vec![one],
             Self::Many(many) => many,
         }
+    }
+}
+
+/// A name, or a list of them, each with its line.
+fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<At<String>>, D::Error> {
+    let names = At::<Names>::deserialize(from)?;
+    let span = names.span();
+    Ok(match names.into_inner() {
+        Names::One(name) => vec![At::new(span, name)],
+        Names::Many(names) => names,
+    })
+}
+
+/// As [`OneOrMany`], which would lose the lines.
+enum Names {
+    One(String),
+    Many(Vec<At<String>>),
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Names;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an interface's name like \"eth0\", or a list of names")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Names, E> {
+                Ok(Names::One(name.into()))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut names: A) -> Result<Names, A::Error> {
+                let mut all = Vec::new();
+                while let Some(name) = names.next_element()? {
+                    all.push(name);
+                }
+                Ok(Names::Many(all))
+            }
+        }
+        from.deserialize_any(Visitor)
     }
 }
 

@@ -51,6 +51,38 @@ fn tables_that_cannot_be_are_refused_with_their_line() {
 }
 
 #[test]
+fn one_interface_needs_no_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tidegate.toml");
+    let names = |line: &str| {
+        std::fs::write(&path, format!("law = \"tide\"\n{line}")).unwrap();
+        let file = File::load(&path).map_err(|error| error.to_string())?;
+        let lines = file.interfaces.iter().map(|name| {
+            let refusal = file.complain(name, "?".into()).to_string();
+            let line = refusal.rsplit("tidegate.toml:").next().unwrap();
+            (
+                name.get_ref().clone(),
+                line.split(':').next().unwrap().to_owned(),
+            )
+        });
+        Ok(lines.collect::<Vec<_>>())
+    };
+    let own = |name: &str, line: &str| (name.to_owned(), line.to_owned());
+    assert_eq!(names("interfaces = \"lo\""), Ok(vec![own("lo", "2")]));
+    let two = names("interfaces = [\n  \"lo\",\n  \"eth0\",\n]");
+    assert_eq!(two, Ok(vec![own("lo", "3"), own("eth0", "4")]));
+    let refusal: Result<_, String> = names("interfaces = 5");
+    let refusal = refusal.unwrap_err();
+    assert!(
+        refusal.contains("tidegate.toml:2:")
+            && refusal.contains("expected an interface's name like \"eth0\", or a list of names"),
+        "{refusal}"
+    );
+    let refusal = names("interface = \"lo\"").unwrap_err();
+    assert!(refusal.contains("did you mean `interfaces`?"), "{refusal}");
+}
+
+#[test]
 fn a_rule_about_udp_that_makes_no_sense_is_refused_with_its_line() {
     let cases = [
         (

@@ -66,11 +66,26 @@ pub fn table(sets: &[ResultSet]) -> String {
     // A variant's name ends with its seed, which turns fastest.
     let name = first.scenario.rsplit_once(" seed=");
     let name = name.map_or(first.scenario.as_str(), |(name, _)| name);
-    format!(
-        "{name}: means over {} seeds, ± 95 % confidence\n{}\n",
-        sets.len(),
-        table.trimmed()
-    )
+    let means = match are_alike(sets) {
+        true => format!(
+            "the same with all {} seeds: nothing in it is random (begin_by_seed = true begins a link's recordings elsewhere)",
+            sets.len()
+        ),
+        false => format!("means over {} seeds, ± 95 % confidence", sets.len()),
+    };
+    format!("{name}: {means}\n{}\n", table.trimmed())
+}
+
+/// Whether no seed has changed any number.
+fn are_alike(sets: &[ResultSet]) -> bool {
+    let numbers = |set: &ResultSet| -> Vec<Option<f64>> {
+        let measured = set.runs.iter().map(Measured::new);
+        let values = measured.flat_map(|run| METRICS.iter().map(move |metric| metric.value(&run)));
+        values.collect()
+    };
+    let mut all = sets.iter().map(numbers);
+    let first = all.next();
+    sets.len() > 1 && all.all(|numbers| Some(&numbers) == first.as_ref())
 }
 
 fn number(text: String) -> Cell {
