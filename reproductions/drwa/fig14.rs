@@ -47,6 +47,7 @@ fn build(parts: Vec<Part>, phones: &'static [Phone]) -> Figure {
             },
             move |sample| gain(sample, &drwa, &untouched),
         );
+        let quantity = quantity.input(carrier.capacity_row().0 == ms);
         quantity.because(reason(carrier, ms))
     });
     Figure {
@@ -76,11 +77,6 @@ fn download(carrier: &'static Carrier, phone: Phone, ms: f64) -> Download {
 /// What the derivation of the carriers cannot have right for every row at once.
 fn reason(carrier: &Carrier, ms: f64) -> &'static str {
     match (carrier.name, ms as u32) {
-        ("Verizon LTE", 219) => {
-            "the capacity is derived from this very row, as if DRWA filled the link; on a link that fades it \
-             takes a window larger than the path holds to do so, and the largest that the phone can express \
-             is just that (1.04 times)"
-        }
         ("Verizon LTE", _) => {
             "untouched and DRWA are both limited by their windows, which are 1 to 1.44; ours makes use of \
              nearly all of it. The report's means are over a day on a live network: hours in which it carries \

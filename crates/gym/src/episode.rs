@@ -16,6 +16,9 @@ const ZETA: f64 = 5.0;
 /// Payload of a segment where there has been no handshake, in bytes.
 const SEGMENT_BYTES: u32 = 1448;
 
+/// IP and TCP headers of a segment with timestamps, in bytes.
+const HEADERS_BYTES: f64 = 52.0;
+
 /// The downlink.
 const DOWN: usize = 0;
 
@@ -56,7 +59,7 @@ pub struct Episode {
     begun: bool,
     /// What the agent has, in the unit of [`Act`].
     has: f64,
-    /// The least round trip so far.
+    /// The least round trip so far, the handshake's and all before the agent included.
     least_ms: f64,
     /// The most that was delivered in a step so far.
     most_bps: f64,
@@ -151,7 +154,7 @@ impl Episode {
         }
         self.begun = true;
         self.before = (flow, link);
-        self.least_ms = measured(flow.last_rtt).unwrap_or(1.0);
+        self.least_ms = measured(flow.min_rtt).unwrap_or(1.0);
         let segment = f64::from(segment_bytes(&flow));
         let packets = f64::from(flow.cwnd_segments);
         self.has = match self.task.act {
@@ -183,9 +186,8 @@ impl Episode {
             reward: 0.0,
             over: session.is_over(),
         };
-        if step.rtt_ms > 0.0 {
-            self.least_ms = self.least_ms.min(step.rtt_ms);
-        }
+        let least_ms = measured(flow.min_rtt).unwrap_or(self.least_ms);
+        self.least_ms = self.least_ms.min(least_ms);
         self.most_bps = self.most_bps.max(step.goodput_bps);
         let rtt_before = measured(flow_before.last_rtt).unwrap_or(step.rtt_ms);
         self.keep(&step, step.rtt_ms - rtt_before);
@@ -213,8 +215,10 @@ impl Episode {
         match self.task.reward {
             Reward::Tide => {
                 let could = capacity_bps(session, self.task.step_ms);
+                let segment = f64::from(segment_bytes(&self.before.0));
+                let wire_bps = step.goodput_bps * (segment + HEADERS_BYTES) / segment;
                 let used = if could > 0.0 {
-                    (step.goodput_bps / could).min(1.0)
+                    (wire_bps / could).min(1.0)
                 } else {
                     1.0
                 };
@@ -265,3 +269,6 @@ fn capacity_bps(session: &mut Session, within_ms: f64) -> f64 {
     let seconds = (within_ms / 1e3).min(session.now().as_secs_f64());
     bits / if seconds > 0.0 { seconds } else { 1.0 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,8 @@ impl Act {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Reward {
-    /// Delivered by what the link could have carried, less the queueing delay by 100 ms.
+    /// What the flow delivered, headers included, by what the link could have carried, at most 1, and 1 where it could carry
+    /// nothing; less the queueing delay by 100 ms.
     Tide,
     /// (10 · packets/s - 1000 · round trip in s - 2000 · part lost) · 0.001 (PCC-RL; Jay et al., ICML 2019).
     Pcc,

@@ -1,6 +1,6 @@
 //! A figure or table of a paper: what it claims, what is run for it, what is read from the runs.
 
-use crate::{Case, Claim, Extent, Listing, Sample, Seeds};
+use crate::{Case, Claim, Estimate, Extent, Listing, Sample, Seeds, Verdict};
 use anyhow::Result;
 use tidegate_report::plot;
 use tidegate_scenario::{LinkInputs, RunResult, Scenario};
@@ -79,6 +79,8 @@ pub struct Quantity {
     pub claim: Claim,
     /// Ours.
     pub read: Reading,
+    /// Whether the model was made from the paper's number: then there is no verdict.
+    pub input: bool,
     /// Why ours differs, if it does.
     pub reason: &'static str,
     /// What stands behind ours, where that is to be seen.
@@ -98,8 +100,26 @@ impl Quantity {
             unit,
             claim,
             read: Box::new(read),
+            input: false,
             reason: "",
             listed: None,
+        }
+    }
+
+    /// As one from which the model was made, if `is_one`.
+    #[must_use]
+    pub fn input(self, is_one: bool) -> Self {
+        Self {
+            input: is_one,
+            ..self
+        }
+    }
+
+    /// The verdict on `ours`.
+    pub fn judge(&self, ours: &Estimate) -> Verdict {
+        match self.input {
+            true => Verdict::Input,
+            false => self.claim.judge(ours),
         }
     }
 

@@ -73,7 +73,7 @@ fn overview(report: &Report) -> String {
         let _ = write!(
             html,
             "<th class=\"number\">{world}holds</th><th class=\"number\">direction</th>\
-             <th class=\"number\">fails</th>"
+             <th class=\"number\">fails</th><th class=\"number\">input</th>"
         );
     }
     html.push_str("</tr></thead>\n<tbody>\n");
@@ -99,7 +99,12 @@ fn overview(report: &Report) -> String {
 fn counts(verdicts: impl Iterator<Item = Verdict>) -> String {
     let verdicts: Vec<Verdict> = verdicts.collect();
     let mut html = String::new();
-    for verdict in [Verdict::Holds, Verdict::Direction, Verdict::Fails] {
+    for verdict in [
+        Verdict::Holds,
+        Verdict::Direction,
+        Verdict::Fails,
+        Verdict::Input,
+    ] {
         let n = verdicts.iter().filter(|&&v| v == verdict).count();
         let class = if n > 0 { verdict.name() } else { "none" };
         let _ = write!(html, "<td class=\"number {class}\">{n}</td>");

@@ -99,9 +99,9 @@ pub struct KernelNumber {
 impl Comparison {
     /// The quantity beside its estimates, ours and the kernel's.
     pub fn new(quantity: &Quantity, ours: &Estimate, kernel: Option<&Estimate>) -> Self {
-        let verdict = quantity.claim.judge(ours);
+        let verdict = quantity.judge(ours);
         let reason = match (verdict, quantity.reason) {
-            (Verdict::Holds, _) => "",
+            (Verdict::Holds | Verdict::Input, _) => "",
             (_, "") => "not explained yet",
             (_, reason) => reason,
         };
@@ -119,7 +119,7 @@ impl Comparison {
                 value: kernel.value,
                 low: kernel.low(),
                 high: kernel.high(),
-                verdict: quantity.claim.judge(kernel),
+                verdict: quantity.judge(kernel),
             }),
         }
     }

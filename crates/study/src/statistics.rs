@@ -19,7 +19,9 @@ impl Estimate {
     pub fn jackknife(seeds: usize, value: f64, value_without: impl Fn(usize) -> f64) -> Self {
         // A sum of nothing is -0: adding 0 takes its sign.
         let value = value + 0.0;
-        let without: Vec<f64> = (0..seeds).map(value_without).collect();
+        // Of a single seed nothing is left without it.
+        let others = if seeds < 2 { 0 } else { seeds };
+        let without: Vec<f64> = (0..others).map(value_without).collect();
         if without.windows(2).all(|pair| pair[0] == pair[1]) {
             return Self {
                 value,

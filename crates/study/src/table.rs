@@ -45,12 +45,16 @@ pub fn table(report: &Report) -> Text {
 
 fn tally(verdicts: &[Verdict]) -> String {
     let count = |verdict| verdicts.iter().filter(|&&v| v == verdict).count();
-    format!(
+    let judged = format!(
         "{} hold, {} in direction, {} do not",
         count(Verdict::Holds),
         count(Verdict::Direction),
         count(Verdict::Fails)
-    )
+    );
+    match count(Verdict::Input) {
+        0 => judged,
+        inputs => format!("{judged}, {inputs} are inputs"),
+    }
 }
 
 fn figure(figure: &FigureReport, text: &mut Text) {
@@ -117,12 +121,13 @@ fn headed<T: Into<Cell>>(headings: impl IntoIterator<Item = T>) -> Table {
 }
 
 fn verdict(verdict: Verdict) -> Cell {
-    let colour = match verdict {
-        Verdict::Holds => Color::Green,
-        Verdict::Direction => Color::Yellow,
-        Verdict::Fails => Color::Red,
-    };
-    Cell::new(verdict.name()).colour(colour)
+    let cell = Cell::new(verdict.name());
+    match verdict {
+        Verdict::Holds => cell.colour(Color::Green),
+        Verdict::Direction => cell.colour(Color::Yellow),
+        Verdict::Fails => cell.colour(Color::Red),
+        Verdict::Input => cell,
+    }
 }
 
 /// How many runs on the kernel should not be counted, and what the first of them says.

@@ -46,6 +46,9 @@ pub enum Verdict {
     Direction,
     /// Neither.
     Fails,
+    /// None: the model was made from the paper's number, so to have it again shows nothing but that the model is what it
+    /// is meant to be.
+    Input,
 }
 
 impl Verdict {
@@ -55,6 +58,7 @@ impl Verdict {
             Self::Holds => "holds",
             Self::Direction => "direction",
             Self::Fails => "fails",
+            Self::Input => "input",
         }
     }
 
@@ -64,6 +68,7 @@ impl Verdict {
             Self::Holds => "holds",
             Self::Direction => "holds in direction",
             Self::Fails => "does not hold",
+            Self::Input => "is an input of the model",
         }
     }
 }

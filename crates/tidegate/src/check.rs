@@ -335,6 +335,7 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
     }
     let run = RunArgs {
         config: args.config.clone(),
+        iface: args.iface.clone(),
         ..RunArgs::default()
     };
     let both = settings(&run).and_then(|settings| {

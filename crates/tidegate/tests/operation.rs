@@ -395,6 +395,8 @@ fn check_says_whether_run_would_work() {
     let output = host.output(&["check"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stdout).contains("`run` waits for a default route"));
+    let report = host.json(&["check", "--json", "--iface", "lo"]);
+    assert_eq!(report["use"]["interfaces"], serde_json::json!(["lo"]));
     host.configure("interfaces = [\"lo\"]\nlaw = \"tied\"\n");
     let output = host.output(&["check", "--config", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));

@@ -179,6 +179,20 @@ fn every_link_of_an_installed_document_leads_somewhere() {
 }
 
 #[test]
+fn the_document_that_the_unit_names_is_installed() {
+    let installed = Installed::new();
+    let unit = fs::read_to_string(root().join("packaging/debian/tidegate.service")).unwrap();
+    let named: Vec<_> = unit
+        .split_whitespace()
+        .filter_map(|word| word.split_once("file:///"))
+        .collect();
+    assert!(!named.is_empty());
+    for (_, path) in named {
+        assert!(installed.path(path).exists(), "{path}");
+    }
+}
+
+#[test]
 fn every_scenario_and_document_that_is_named_is_installed() {
     let installed = Installed::new();
     let mut text = said(&installed);

@@ -83,7 +83,10 @@ fn seeds_that_change_nothing_are_given_no_interval() {
 /// A link that only datagrams fill is wanted by no bulk workload.
 #[test]
 fn what_nothing_tells_is_absent_and_not_zero() {
-    let datagrams = SCENARIO.replace("bulk = {}", "ping = { interval_ms = 1, bytes = 1400 }");
+    let datagrams = SCENARIO.replace(
+        "bulk = {}",
+        "ping = { interval_ms = 1, packet_bytes = 1400 }",
+    );
     assert_ne!(datagrams, SCENARIO);
     let folder = folder(&datagrams);
     let output = done(sim(folder.path(), "--json"));

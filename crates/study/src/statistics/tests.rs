@@ -31,7 +31,7 @@ fn a_ratio_of_proportional_means_is_certain() {
 
 #[test]
 fn a_single_seed_has_no_interval() {
-    let estimate = Estimate::jackknife(1, 3.0, |_| f64::NAN);
+    let estimate = Estimate::jackknife(1, 3.0, |_| unreachable!());
     assert_eq!((estimate.value, estimate.low()), (3.0, None));
 }
 

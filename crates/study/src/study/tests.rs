@@ -73,16 +73,23 @@ fn a_report_reads_all_seeds_and_explains_only_what_differs() {
         })
         .because("the link is another")
     };
-    let quantities = vec![quantity(6.0), quantity(9.0)];
+    // A number from which the model was made shows nothing, however near ours is.
+    let quantities = vec![quantity(6.0), quantity(9.0), quantity(6.0).input(true)];
     let study = Study::new(vec![figure(vec![case("a", &[])], quantities)], 3);
     let mut results = Results::default();
     for (job, mbps) in study.jobs().into_iter().zip([5.0, 6.0, 7.0]) {
         study.note(job, result(mbps), &mut results);
     }
     let report = study.report(&results, None);
-    let [holds, direction] = report.figures[0].quantities.as_slice() else {
-        panic!("two quantities");
+    let [holds, direction, input] = report.figures[0].quantities.as_slice() else {
+        panic!("three quantities");
     };
+    assert_eq!((input.verdict, input.reason.as_str()), (Verdict::Input, ""));
+    let table = crate::table(&report).to_string();
+    assert!(
+        table.contains("1 hold, 1 in direction, 0 do not, 1 are inputs"),
+        "{table}"
+    );
     // Student with two degrees of freedom: 4.303 · 1 / √3.
     assert!((holds.ours - 6.0).abs() < 1e-12);
     assert!((holds.high.unwrap() - 6.0 - 4.303 / 3.0_f64.sqrt()).abs() < 1e-9);

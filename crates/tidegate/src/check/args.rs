@@ -6,10 +6,16 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// How `check` is used.
-const EXAMPLES: &[Example] = &[(
-    "sudo tidegate check",
-    "what this machine can do, and what to change",
-)];
+const EXAMPLES: &[Example] = &[
+    (
+        "sudo tidegate check",
+        "what this machine can do, and what to change",
+    ),
+    (
+        "sudo tidegate check --iface wwan0",
+        "the same for one interface",
+    ),
+];
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -18,6 +24,9 @@ pub struct CheckArgs {
     /// Look at the interfaces, rules and law of this configuration
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Look at this interface, repeatable, as `run --iface` would use it
+    #[arg(long, value_name = "IF")]
+    pub iface: Vec<String>,
     /// The socket of a running agent, which is asked for the kinds of traffic
     #[arg(long, value_name = "FILE", default_value = SOCKET)]
     pub socket: PathBuf,
