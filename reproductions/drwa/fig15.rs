@@ -48,6 +48,7 @@ pub fn figure() -> Figure {
                 Claim::at_most(0.5, 1.0),
                 move |sample| spread(sample, &drwa) / spread(sample, &untouched),
             )
+            .derived("it says \"much narrower\"; half is our bound")
             .because(SPREAD),
         );
     }

@@ -10,7 +10,8 @@
 //!
 //! **Uplink of ISP A.** From 50 kbit/s (section 4.4) to 400 kbit/s, below which "RSFC achieves the
 //! greatest improvement" (5.2.2). Half of the uploads have an RTT above 6 s (5.2.1): that is 64 KB
-//! of packets at 84 kbit/s of payload. So the share of CUBIC's uploads above 6 s is an input of the model; all else that is compared is not.
+//! of packets at 84 kbit/s of payload. So the share of CUBIC's uploads above 6 s is an input of the model, and has no verdict; all else that is
+//! compared is not.
 //!
 //! **Uplinks of ISP B and C.** "Relatively high" (5.2), on HSPA networks of 2 Mbit/s up (4.2.2). B's is
 //! "consistently high" (4.4): from half of that; C's starts where A's ends.

@@ -64,10 +64,7 @@ fn quantities(flows: &Flows) -> Vec<Quantity> {
             },
             |flows, sample| share(&flows.u0.rtt_s(sample, "upload"), |s| s > 6.0),
         )
-        .because(
-            "an upload's mean counts its start, too, and the buffer after a loss: it is a sixth below that of the full \
-             buffer, which the model's median is taken from",
-        ),
+        .input(true),
         quantity(
             "RSFC: uploads with an RTT close to 1 s",
             "%",

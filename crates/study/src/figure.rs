@@ -81,6 +81,8 @@ pub struct Quantity {
     pub read: Reading,
     /// Whether the model was made from the paper's number: then there is no verdict.
     pub input: bool,
+    /// How the number follows from what the paper prints, if it does not print it.
+    pub derived: &'static str,
     /// Why ours differs, if it does.
     pub reason: &'static str,
     /// What stands behind ours, where that is to be seen.
@@ -101,6 +103,7 @@ impl Quantity {
             claim,
             read: Box::new(read),
             input: false,
+            derived: "",
             reason: "",
             listed: None,
         }
@@ -113,6 +116,12 @@ impl Quantity {
             input: is_one,
             ..self
         }
+    }
+
+    /// With how the number follows from what the paper prints.
+    #[must_use]
+    pub fn derived(self, derived: &'static str) -> Self {
+        Self { derived, ..self }
     }
 
     /// The verdict on `ours`.

@@ -191,6 +191,13 @@ fn row(quantity: &Comparison) -> String {
     if !quantity.reason.is_empty() {
         let _ = write!(verdict, ": {}", escape(&quantity.reason));
     }
+    if !quantity.derived.is_empty() {
+        let _ = write!(
+            verdict,
+            "<br/>* the paper does not print it: {}",
+            escape(&quantity.derived)
+        );
+    }
     if let Some(kernel) = &quantity.kernel {
         numbers.push(kernels(kernel));
         let _ = write!(verdict, "<br/>on the kernel: {}", judged(kernel.verdict));

@@ -66,6 +66,9 @@ pub struct Comparison {
     pub unit: String,
     /// The paper's number or, with `at most` and `at least`, its bound.
     pub paper: f64,
+    /// How that follows from what the paper prints; absent if it prints it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub derived: String,
     /// How the two are compared: `±5`, `at most`, `at least`.
     pub terms: String,
     /// Ours.
@@ -109,6 +112,7 @@ impl Comparison {
             name: quantity.name.clone(),
             unit: quantity.unit.into(),
             paper: quantity.claim.paper(),
+            derived: quantity.derived.into(),
             terms: quantity.claim.terms(),
             ours: ours.value,
             low: ours.low(),

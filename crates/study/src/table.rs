@@ -83,6 +83,12 @@ fn figure(figure: &FigureReport, text: &mut Text) {
     text.line(format_args!("{}: {}", figure.id, figure.title));
     text.line(&figure.claim);
     text.table(&table);
+    for quantity in figure.quantities.iter().filter(|q| !q.derived.is_empty()) {
+        text.line(format_args!(
+            "  * {}: the paper does not print it: {}",
+            quantity.name, quantity.derived
+        ));
+    }
     let mut said: Vec<&str> = Vec::new();
     for quantity in &figure.quantities {
         let reason = quantity.reason.as_str();
@@ -142,9 +148,10 @@ pub fn doubt(figure: &FigureReport) -> Option<String> {
     ))
 }
 
-/// The paper's number and how it is to be taken.
+/// The paper's number and how it is to be taken; with a star if it is derived.
 pub fn papers(quantity: &Comparison) -> String {
-    let paper = figures(quantity.paper);
+    let star = if quantity.derived.is_empty() { "" } else { "*" };
+    let paper = figures(quantity.paper) + star;
     match quantity.terms.strip_prefix('±') {
         Some(_) => format!("{paper} ({})", quantity.terms),
         None => format!("{} {paper}", quantity.terms),

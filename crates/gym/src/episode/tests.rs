@@ -74,17 +74,21 @@ fn features_and_rewards_are_those_of_the_documents() {
                 .map(|&seen| seen.into())
                 .collect();
             most_bps = most_bps.max(step.goodput_bps);
+            let cut = |feature: f64| feature.clamp(-1.0, 10.0);
             let near = |ours: f64, expected: f64| {
                 assert!(
-                    (ours - expected.clamp(-1.0, 10.0)).abs() < 1e-5,
+                    (ours - expected).abs() < 1e-5,
                     "{ours}, not {expected}: {step:?}"
                 );
             };
             if before.rtt_ms > 0.0 {
-                near(newest[0], (step.rtt_ms - before.rtt_ms) / 100.0);
+                near(newest[0], cut((step.rtt_ms - before.rtt_ms) / 100.0));
             }
-            near(newest[2], step.sent_bps / step.goodput_bps.max(1e3) - 1.0);
-            near(newest[3], step.goodput_bps / most_bps);
+            near(
+                newest[2],
+                cut(step.sent_bps / step.goodput_bps.max(1e3) - 1.0),
+            );
+            near(newest[3], cut(step.goodput_bps / most_bps));
             let used = (step.goodput_bps * 1500.0 / 1448.0 / 12e6).min(1.0);
             near(step.reward, used - step.queue_delay_ms / 100.0);
             full += u32::from(used > 0.99);

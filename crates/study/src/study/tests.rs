@@ -74,7 +74,11 @@ fn a_report_reads_all_seeds_and_explains_only_what_differs() {
         .because("the link is another")
     };
     // A number from which the model was made shows nothing, however near ours is.
-    let quantities = vec![quantity(6.0), quantity(9.0), quantity(6.0).input(true)];
+    let quantities = vec![
+        quantity(6.0),
+        quantity(9.0),
+        quantity(6.0).input(true).derived("2 · 3"),
+    ];
     let study = Study::new(vec![figure(vec![case("a", &[])], quantities)], 3);
     let mut results = Results::default();
     for (job, mbps) in study.jobs().into_iter().zip([5.0, 6.0, 7.0]) {
