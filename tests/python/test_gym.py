@@ -42,7 +42,7 @@ def by_hand(session, actions, act, reward, history, step_ms=10.0, delta=0.1):
         "cwnd": flow.cwnd_packets,
         "rate": flow.cwnd_packets * segment * 8.0 / ((flow.srtt_ms or 100.0) / 1e3),
     }.get(act, 0)
-    least, most, seen, seconds = flow.last_rtt_ms or 1.0, 1.0, [0.0] * 4 * history, step_ms / 1e3
+    least, most, seen, seconds = flow.min_rtt_ms or 1.0, 1.0, [0.0] * 4 * history, step_ms / 1e3
     for action in actions:
         if act != "none":
             change = delta * max(-1.0, min(1.0, float(action)))
@@ -59,12 +59,12 @@ def by_hand(session, actions, act, reward, history, step_ms=10.0, delta=0.1):
         goodput = (flow.received_bytes - before.received_bytes) * 8.0 / seconds
         sent = (flow.packets_sent - before.packets_sent) * (8.0 * segment) / seconds
         lost = (flow.retransmits - before.retransmits) * (8.0 * segment) / seconds
-        rtt, least, most = flow.last_rtt_ms, min(least, flow.last_rtt_ms), max(most, goodput)
+        rtt, least, most = flow.last_rtt_ms, min(least, flow.min_rtt_ms), max(most, goodput)
         features = [(rtt - before.last_rtt_ms) / step_ms, rtt / least - 1.0, sent / max(goodput, 1e3) - 1.0, goodput / most]
         seen = [*seen[4:], *(min(max(feature, -1.0), 10.0) for feature in features)]
         dropped = link.drops - over.drops
         if reward == "tide":
-            worth = min(goodput / session.capacity_bps(step_ms), 1.0) - link.queue_delay_ms / 100.0
+            worth = min(goodput * (segment + 52.0) / segment / session.capacity_bps(step_ms), 1.0) - link.queue_delay_ms / 100.0
         elif reward == "pcc":
             arrived = link.arrived_packets - over.arrived_packets
             worth = 1e-3 * (10.0 * goodput / 12e3 - rtt - 2e3 * (dropped / arrived if arrived else 0.0))
