@@ -69,9 +69,10 @@ fn metric(run: &RunResult, name: &str) -> Option<f64> {
         .value(&Measured::new(run))
 }
 
-/// A number with a factor and decimals, a dash where there is none.
+/// A number with a factor and decimals, a dash where there is none, or nothing tells it.
 fn cell(value: Option<f64>, factor: f64, decimals: usize) -> String {
-    value.map_or("–".into(), |value| fixed(value * factor, decimals))
+    let known = value.filter(|value| !value.is_nan());
+    known.map_or("–".into(), |value| fixed(value * factor, decimals))
 }
 
 /// Several in one cell.

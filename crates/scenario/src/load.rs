@@ -4,7 +4,7 @@ use crate::complaints::{Complaint, Complaints};
 use crate::link::place_of;
 use crate::place::{as_value, document, follow, key_at, spelt};
 use crate::unknown::with_suggestion;
-use crate::{Files, Scenario, Step, range, read_text, tolerant};
+use crate::{Files, LinkSpec, Scenario, Step, range, read_text, tolerant};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
@@ -289,6 +289,13 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// Whether every seed plays the same piece of some link's recording: what several seeds measure is of that piece.
+    pub fn plays_one_piece(&self) -> bool {
+        let hops = self.hops.iter().map(|hop| &hop.link);
+        let mut links = [&self.down, &self.up].into_iter().chain(hops);
+        links.any(LinkSpec::plays_one_piece)
+    }
+
     /// Recordings that carry so much that nobody could wait for it.
     fn costly(&self, inputs: &LinkInputs, path: &Path) -> Option<LoadError> {
         let rates: Vec<f64> = [&inputs.down, &inputs.up]

@@ -24,7 +24,7 @@ pub fn table(report: &Report) -> Text {
         tally(&ours),
         match report.seeds {
             1 => "one seed, hence no intervals".into(),
-            n => format!("± is the 95 % confidence interval over {n} seeds; a number without one is the same with each"),
+            n => format!("± is the 95 % confidence interval over {n} seeds; a number without one has a single seed, or is the same with each"),
         }
     ));
     let pairs = report

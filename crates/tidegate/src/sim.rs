@@ -36,7 +36,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
     let done = perform(args, &variants, &jobs, &stop, &bar, |job, result| {
         out.take(&job, &result)?;
         if results.add(job, result) && !out.is_kept() {
-            bar.suspend(|| show(args, &results.sets))?;
+            bar.suspend(|| show(args, &variants, &results.sets))?;
         }
         Ok(())
     });
@@ -55,7 +55,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
 }
 
 /// Shows the last of the sets or, where there are several seeds, their means once all are known.
-fn show(args: &SimArgs, sets: &[ResultSet]) -> Result<()> {
+fn show(args: &SimArgs, variants: &[Variant], sets: &[ResultSet]) -> Result<()> {
     let asked = &args.scenario;
     let seeds = args.seeds as usize;
     let are_all = sets.len().is_multiple_of(seeds);
@@ -64,7 +64,10 @@ fn show(args: &SimArgs, sets: &[ResultSet]) -> Result<()> {
         of_seeds if are_all && !asked.json => Ok(writeln!(
             tidegate_terminal::out(),
             "{}",
-            seeds::table(of_seeds)
+            seeds::table(
+                of_seeds,
+                variants[sets.len() - 1].scenario.plays_one_piece()
+            )
         )?),
         _ => Ok(()),
     }

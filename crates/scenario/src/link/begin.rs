@@ -13,10 +13,7 @@ pub(crate) fn place_of(seed: u64) -> f64 {
 impl LinkSpec {
     /// Complains of a place where nothing is recorded, and of two places.
     pub(super) fn complain_of_begin(&self, to: &mut Complaints) {
-        let recorded = matches!(
-            self.rate,
-            RateSpec::Trace(_) | RateSpec::Series(_) | RateSpec::Scheduled(_)
-        ) || self.delay_trace.is_some();
+        let recorded = self.is_recorded();
         for (key, given) in [
             ("begin_s", self.begin_s.is_some()),
             ("begin_by_seed", self.begin_by_seed),
@@ -32,6 +29,20 @@ impl LinkSpec {
         to.expect(!both, "begin_by_seed", || {
             "begin_by_seed and begin_s are given; expected one of them".into()
         });
+    }
+
+    /// Whether its rate or its delay is a recording.
+    fn is_recorded(&self) -> bool {
+        let rate = matches!(
+            self.rate,
+            RateSpec::Trace(_) | RateSpec::Series(_) | RateSpec::Scheduled(_)
+        );
+        rate || self.delay_trace.is_some()
+    }
+
+    /// Whether every seed plays the same piece of its recordings.
+    pub(crate) fn plays_one_piece(&self) -> bool {
+        self.is_recorded() && !self.begin_by_seed
     }
 
     /// How far into a recording of that length the run begins, in whole milliseconds, as recorded opportunities are.

@@ -91,6 +91,11 @@ fn a_report_reads_all_seeds_and_explains_only_what_differs() {
     assert_eq!((input.verdict, input.reason.as_str()), (Verdict::Input, ""));
     let table = crate::table(&report).to_string();
     assert!(
+        table.contains("* (±0.5)")
+            && table.contains("* goodput: the paper does not print it: 2 · 3"),
+        "{table}"
+    );
+    assert!(
         table.contains("1 hold, 1 in direction, 0 do not, 1 are inputs"),
         "{table}"
     );

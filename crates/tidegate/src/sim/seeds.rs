@@ -38,8 +38,12 @@ const COLUMNS: [Column; 13] = [
     column("responsiveness_rpm", "respons.\nRPM", 1.0, 0),
 ];
 
-/// The table of `sets`, which differ in their seeds alone.
-pub fn table(sets: &[ResultSet]) -> String {
+/// Said below the table if a link plays a recording.
+const ONE_PIECE: &str = "Each seed plays the same piece of a recording: no interval tells of the rest. begin_by_seed = true on its \
+     link begins it elsewhere for each.\n";
+
+/// The table of `sets`, which differ in their seeds alone; `one_piece`: a link plays the same piece of its recording in all.
+pub fn table(sets: &[ResultSet], one_piece: bool) -> String {
     let Some(first) = sets.first() else {
         return String::new();
     };
@@ -68,12 +72,13 @@ pub fn table(sets: &[ResultSet]) -> String {
     let name = name.map_or(first.scenario.as_str(), |(name, _)| name);
     let means = match are_alike(sets) {
         true => format!(
-            "the same with all {} seeds: nothing in it is random (begin_by_seed = true begins a link's recordings elsewhere)",
+            "the same with all {} seeds: nothing that it measures is random",
             sets.len()
         ),
         false => format!("means over {} seeds, ± 95 % confidence", sets.len()),
     };
-    format!("{name}: {means}\n{}\n", table.trimmed())
+    let about = if one_piece { ONE_PIECE } else { "" };
+    format!("{name}: {means}\n{}\n{about}", table.trimmed())
 }
 
 /// Whether no seed has changed any number.
@@ -114,9 +119,12 @@ fn tells_something(all: &[Option<Estimate>]) -> bool {
 fn written(estimate: Estimate, column: &Column) -> String {
     let decimals = column.decimals;
     let value = estimate.value * column.scale;
-    match estimate.margin {
-        Some(margin) => format!("{value:.decimals$} ±{:.decimals$}", margin * column.scale),
-        None => format!("{value:.decimals$}"),
+    let shown = |value: f64| format!("{value:.decimals$}");
+    let margin = estimate.margin.map(|margin| shown(margin * column.scale));
+    // One of ±0.0 would claim what no seed has shown.
+    match margin.filter(|margin| *margin != shown(0.0)) {
+        Some(margin) => format!("{} ±{margin}", shown(value)),
+        None => shown(value),
     }
 }
 
