@@ -96,9 +96,8 @@ TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_u
 /*
  * When the acknowledged data left the queue: their departure plus their wait, as their group sees it. (A member whose floor
  * hides half of the queue would be early by so much, and a question would hear its bytes in the wrong half of a period.)
- * Not the time of the acknowledgement's
- * arrival: a download's queue delivers acknowledgements in clusters (Zhang, Shenker and Clark, SIGCOMM 1991), which
- * would look like a link of wildly varying rate. Between two samples the peer's clock tells the time, bounded by that
+ * Not the time of the acknowledgement's arrival: a download's queue delivers acknowledgements in clusters (Zhang, Shenker
+ * and Clark, SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples the peer's clock tells the time, bounded by that
  * arrival: nothing left the queue later.
  */
 TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 now_us)

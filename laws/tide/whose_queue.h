@@ -19,7 +19,7 @@
 #include "path.h"
 
 #define TG_TIDE_SUSPECT 64u			  /* buckets without an empty queue after which it is asked whose it is; a trial beside others */
-#define TG_TIDE_SUSPECT_SHARED (2 * TG_TIDE_SUSPECT) /* of them after which a queue is drained in which others of ours wait */
+#define TG_TIDE_SUSPECT_SHARED (2 * TG_TIDE_SUSPECT) /* of them after which a queue is drained in which others of ours wait; a trial beside others */
 #define TG_TIDE_SUSPECT_FALLEN 24u		  /* of them if the forecast has fallen since, too; a trial beside others */
 #define TG_TIDE_SUSPECT_FIRST TG_TIDE_BUCKETS	  /* of them for the first time: it may have been another's from the start */
 #define TG_TIDE_FALLEN_SHIFT 4			  /* part by which it must have fallen for that; a trial beside others */

@@ -30,8 +30,9 @@ pub fn figure() -> Figure {
             move |sample| gain(sample, &drwa, &untouched),
         );
         // The way to Korea is solved from LTE's.
-        let quantity = quantity.input(!carrier.middlebox);
-        quantity.because(if carrier.middlebox { TOO_NEAR } else { "" })
+        let is_lte = carrier.name == LTE.name;
+        let quantity = quantity.input(is_lte);
+        quantity.because(if is_lte { "" } else { TOO_NEAR })
     });
     Figure {
         id: "fig-12",
