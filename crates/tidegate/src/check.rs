@@ -13,8 +13,8 @@ mod tunnels;
 
 use crate::config::{Settings, settings};
 use crate::interfaces::{Found, Wanted};
+use crate::json;
 use crate::lock;
-use crate::provenance;
 use crate::run::RunArgs;
 use crate::top::units;
 use anyhow::Result;
@@ -121,7 +121,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
         traffic,
     };
     if args.json {
-        provenance::print(&report)?;
+        json::print(&report)?;
     } else {
         print(&report, &mut terminal::out())?;
     }

@@ -27,6 +27,7 @@ mod generate;
 mod hidden;
 mod icmp;
 mod interfaces;
+mod json;
 #[cfg(feature = "full")]
 mod lab;
 #[cfg(feature = "full")]

@@ -1,8 +1,8 @@
 //! Where the results of a command come from, and how they say it.
 
+use crate::json;
 use anyhow::Result;
 use serde::Serialize;
-use std::io::{BufWriter, Write};
 use tidegate_scenario::{Provenance, Seeds};
 
 /// The version, and the commit where it is known.
@@ -85,16 +85,7 @@ pub struct Sourced<'a, T> {
 
 /// Prints a result as JSON that says where it comes from.
 pub fn print_json<T: Serialize>(result: &T, provenance: Provenance) -> Result<()> {
-    print(&Sourced { result, provenance })
-}
-
-/// Prints JSON for people and programs.
-pub fn print(value: &impl Serialize) -> Result<()> {
-    // Standard output ends every line with a call: a result with curves has millions.
-    let mut out = BufWriter::new(tidegate_terminal::data());
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
+    json::print(&Sourced { result, provenance })
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ mod kernel;
 mod perform;
 
 use crate::exit::{BadInput, require_root};
-use crate::provenance::{Made, print, print_json, provenance};
+use crate::json;
+use crate::provenance::{Made, print_json, provenance};
 use anyhow::{Context, Result};
 pub use args::ReproduceArgs;
 use perform::perform;
@@ -108,7 +109,7 @@ fn list(json: bool) -> Result<()> {
     let papers = tidegate_reproductions::papers().into_iter().map(contents);
     let papers = papers.collect::<Result<Vec<_>>>()?;
     if json {
-        return print(&papers);
+        return json::print(&papers);
     }
     let mut out = terminal::out();
     for paper in papers {

@@ -1,7 +1,8 @@
 //! What laboratory and simulator have in common: reading a scenario's variants, and showing results.
 
 use crate::exit::BadInput;
-use crate::provenance::{self, Made, Sourced, provenance};
+use crate::json;
+use crate::provenance::{Made, Sourced, provenance};
 use crate::shipped;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -184,10 +185,10 @@ pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>, made: Made) -> 
             .for_each(|r| r.series.clear());
     }
     match sets.as_slice() {
-        [set] => provenance::print(&sourced(set, made)),
+        [set] => json::print(&sourced(set, made)),
         sets => {
             let all: Vec<_> = sets.iter().map(|set| sourced(set, made)).collect();
-            provenance::print(&all)
+            json::print(&all)
         }
     }
 }
