@@ -11,9 +11,7 @@
  *     A >= made + (w - W)
  *
  * where `made` is what had arrived when it was made: the sender's excess waits here, and not in the queue. If w <= W
- * nothing waits. When W grows, or w seems to fall, waiting packets leave only a little faster than data arrive: a
- * sender that paces itself (RFC 9002, section 7.7) spreads what a burst of acknowledgements allows over a round trip,
- * including our wait; packets for data that it still has to send would otherwise be released twice.
+ * nothing waits.
  *
  *     w    what arrives beside an echo of ours was released when the echo was sent, a round trip ago:
  *          A(now) - L(now - RTT)
@@ -22,8 +20,9 @@
  *
  * The sender's window must not grow for ever, otherwise the wait grows too: once w is half as large again as the
  * largest recent W, one arriving packet is signalled as congestion (marked CE if ECT, else dropped). The next signal
- * waits for the sender's answer to it. A flow that is short, that sends as much as it receives, or that is not clocked
- * by what leaves here (`hold/ack_clocking.h`) is neither held nor signalled.
+ * waits for the sender's answer to it. The first one asks whether the sender is clocked by what leaves here
+ * (`hold/ack_clocking.h`): nothing waits before it has answered. A flow that is short, or sends as much as it receives, is
+ * neither held nor signalled.
  *
  *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
@@ -41,24 +40,19 @@
 #define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS)	    /* choice: the delay of a flow that has brought less is not asked for */
 #define TG_HOLD_BULK TG_BULK_BYTES		    /* nothing waits of a flow that has brought less */
 #define TG_HOLD_OUTGROWN (8 + (8 >> TG_HALF_SHIFT)) /* eighths of the largest recent W: a window that is larger by half is too large */
-#define TG_HOLD_FASTER (8 + (8 >> TG_HALF_SHIFT))   /* eighths of what arrives that may leave at most */
 #define TG_HOLD_QUIET TG_QUARTER		    /* part of a round trip in which something comes if anything is on its way */
-#define TG_HOLD_UNANSWERED 2u			    /* so many times what W allows between two echoes may leave while no data come; swept */
 #define TG_HOLD_LEAST_DIVISOR 8u		    /* part of W: less excess counts as none; swept */
 #define TG_HOLD_LEAST_SEGMENTS TG_LEAST_SEGMENTS    /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
-#define TG_HOLD_SIGNAL_ROUNDS 2u		    /* between two signals: one until the sender knows, one until its answer shows */
 
 struct tg_hold {
 	/* Written by what leaves. */
 	struct tg_send_log send_log;
-	tg_u32 waited_us; /* how long the last packet that left had waited */
 
 	/* Written by what arrives. */
 	tg_u64 arrived;		  /* bytes in all: A */
 	tg_u64 until;		  /* packets that were made when so many bytes had arrived may leave */
 	tg_u64 echoed;		  /* what had arrived by the last echo that had data beside it */
 	tg_u64 arrived_us;	  /* when the last bytes came */
-	tg_u64 signalled_us;	  /* when congestion was signalled last */
 	tg_u32 window;		  /* w, by the last echo */
 	tg_u32 largest;		  /* the largest w in this round trip */
 	tg_u32 larger;		  /* the largest w in the last round trip */
@@ -90,22 +84,34 @@ TG_INLINE int tg_hold_is_upload(const struct tg_hold *h)
 	return tg_hold_ways_up(&h->ways);
 }
 
+/* Whether its sender's window is known, and may be made to fit. */
+TG_INLINE int tg_hold_is_measured(const struct tg_hold *h)
+{
+	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h);
+}
+
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_holds(const struct tg_hold *h)
 {
-	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && tg_clocking_may_wait(&h->clocking);
+	return tg_hold_is_measured(h) && tg_clocking_may_wait(&h->clocking);
+}
+
+/* W for a sender that paces itself (RFC 9002, section 7.7): it spreads over a round trip what we let go, so it answers a round trip
+ * later than one with a window, and the forecast may err for as much longer. */
+TG_INLINE tg_u32 tg_hold_allowed(const struct tg_hold *h)
+{
+	return tg_window_bytes((tg_u64)h->steered.wanted + h->steered.margin);
 }
 
 /* w - W: bytes by which what leaves is to lag behind what has arrived. */
 TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
-	tg_u32 excess;
+	tg_u32 allowed = tg_hold_allowed(h);
 
-	if (!tg_hold_holds(h) || w <= h->steered.wanted)
+	if (!tg_hold_holds(h) || w <= allowed)
 		return 0;
-	excess = tg_clocking_excess(&h->clocking, w, w - h->steered.wanted, h->steered.recent_largest);
-	return tg_min(excess, tg_hold_rate_most(&h->rate));
+	return tg_min(w - allowed, tg_hold_rate_most(&h->rate));
 }
 
 /* What was made when so many bytes had arrived may leave. */
@@ -131,41 +137,25 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 
 	h->ways.went += len;
 	tg_hold_ways_age(&h->ways);
-	h->waited_us = tg_hold_rate_takes_us(&h->rate, h->arrived - until);
 	tg_send_log_append(&h->send_log, until, (tg_u32)now_us);
 }
 
-/* What may leave in the time between two echoes if released packets bring no data. */
-TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h)
+/* How far what was made may leave: up to A + W - w. */
+TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
-
-	return TG_HOLD_UNANSWERED * (tg_u64)h->steered.wanted * tg_min(h->steered.echo.every_us, rtt_us) / tg_max(rtt_us, 1);
-}
-
-/* How far what was made may leave, after an arrival of `len` bytes, or an echo. */
-TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us, tg_u32 len)
-{
 	tg_u32 excess = tg_hold_excess(h);
-	tg_u64 until = h->arrived > excess ? h->arrived - excess : 0;
-	tg_u64 quiet_us = now_us - h->arrived_us;
-	tg_u32 rtt_us = h->steered.echo.rtt_us;
-	tg_u64 most = h->until;
 
-	if (len)
-		most += (tg_u64)len * TG_HOLD_FASTER / 8;
-	else if (quiet_us > rtt_us / TG_HOLD_QUIET)
-		most += tg_hold_unanswered(h);
 	/* Nothing is in flight, whatever w seems to be: the sender waits for the packets that wait here. */
-	if (quiet_us > rtt_us + rtt_us / TG_HOLD_QUIET)
-		until = h->arrived;
-	return TG_WITH_GRADUAL_RELEASE && until > most ? most : until;
+	if (now_us - h->arrived_us > rtt_us + rtt_us / TG_HOLD_QUIET)
+		return h->arrived;
+	return h->arrived > excess ? h->arrived - excess : 0;
 }
 
-/* Releases waiting packets up to A + W - w, and not much faster than data arrive. */
-TG_INLINE void tg_hold_let_go(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
+/* Releases waiting packets. */
+TG_INLINE void tg_hold_let_go(struct tg_hold *h, tg_u64 now_us)
 {
-	tg_u64 until = tg_hold_holds(h) ? tg_hold_next(h, now_us, len) : h->arrived;
+	tg_u64 until = tg_hold_holds(h) ? tg_hold_next(h, now_us) : h->arrived;
 
 	if (until > h->until)
 		h->until = until;
@@ -194,22 +184,25 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	h->window = w;
 	h->largest = tg_max(h->largest, w);
 	/* While nothing waits, take the largest window of a round trip: the sender's pacing makes it seem to fall. */
-	if (!tg_clocking_may_wait(&h->clocking))
-		w = tg_max(h->largest, h->larger);
-	if (h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
-		tg_clocking_saw(&h->clocking, now_us, w, w > h->steered.wanted ? w - h->steered.wanted : 0,
-			       tg_max(h->steered.wanted / TG_HOLD_LEAST_DIVISOR, TG_HOLD_LEAST_SEGMENTS * h->steered.mss), h->steered.recent_largest, rtt_us, h->waited_us);
+	if (h->clocking.state == TG_CLOCKING_NEW)
+		h->window = tg_max(h->largest, h->larger);
+	if (tg_hold_is_measured(h) && now_us - h->arrived_us < rtt_us)
+		tg_clocking_saw(&h->clocking, now_us, h->arrived, h->window);
+}
+
+/* Excess that counts. */
+TG_INLINE tg_u32 tg_hold_least(const struct tg_hold *h)
+{
+	return tg_max(h->steered.wanted / TG_HOLD_LEAST_DIVISOR, TG_HOLD_LEAST_SEGMENTS * h->steered.mss);
 }
 
 /* Whether the sender's window has outgrown its use, and may be told so. */
-TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
+TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
-	tg_u32 excess = tg_hold_excess(h);
 
-	return excess && (tg_u64)w * 8 > (tg_u64)h->steered.recent_largest * TG_HOLD_OUTGROWN &&
-	       tg_clocking_ready(&h->clocking, w - excess) &&
-	       now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * (h->steered.echo.rtt_us + h->waited_us);
+	return tg_hold_is_measured(h) && w > h->steered.wanted + tg_hold_least(h) &&
+	       (tg_u64)w * 8 > (tg_u64)h->steered.recent_largest * TG_HOLD_OUTGROWN && tg_clocking_is_free(&h->clocking);
 }
 
 /*
@@ -235,7 +228,7 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 	TG_FORGET();
 	tg_steered_listen(&h->steered, now_us);
 	TG_FORGET();
-	tg_hold_let_go(h, now_us, len);
+	tg_hold_let_go(h, now_us);
 	if (tg_hold_is_upload(h))
 		return 0;
 	TG_FORGET();
@@ -249,15 +242,14 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 	TG_FORGET();
 	tg_steered_learn_largest(&h->steered, now_us);
 	/* From memory: the kernel's verifier walks the law once more for every value that is known all through it. */
-	return TG_WITH_SIGNALS && a->len && tg_hold_outgrown(h, now_us);
+	return TG_WITH_SIGNALS && a->len && tg_hold_outgrown(h);
 }
 
 /* It was signalled. */
-TG_INLINE void tg_hold_signalled(struct tg_hold *h, tg_u64 now_us)
+TG_INLINE void tg_hold_signalled(struct tg_hold *h)
 {
-	h->signalled_us = now_us;
 	h->signals++;
-	tg_clocking_signal(&h->clocking, now_us, h->window, h->steered.echo.rtt_us + h->waited_us);
+	tg_clocking_signal(&h->clocking, h->arrived, h->window);
 }
 
 #endif

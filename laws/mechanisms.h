@@ -41,10 +41,7 @@
 #define TG_WITH_CLOCK_DRIFT 1 /* ablation: floors follow the peer's clock */
 
 /* The hold (hold.h, hold/). */
-#define TG_WITH_GRADUAL_RELEASE 1 /* ablation: what waits is released little faster than data arrive */
-#define TG_WITH_QUESTIONS 1	  /* ablation: a sender is asked whether it is clocked */
 #define TG_WITH_SIGNALS 1	  /* ablation: a window that has outgrown its use is signalled */
-#define TG_WITH_FIRST_BOUND 1	  /* ablation: before an answer, no more waits than the largest recent window */
 #define TG_WITH_COUNTED_ANSWERS 1 /* ablation: between two echoes, answers tell what has passed */
 
 #endif

@@ -35,7 +35,6 @@ struct tg_hold_up {
 	/* Written by what leaves. */
 	struct tg_send_log send_log;
 	tg_u64 left;	     /* bytes in all */
-	tg_u64 signalled_us; /* when congestion was signalled last */
 	tg_u32 signals;	     /* packets signalled */
 
 	/* Written by what arrives. */
@@ -61,7 +60,8 @@ struct tg_hold_up {
 /* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
 TG_INLINE void tg_hold_up_init(struct tg_hold_up *h, tg_u32 handshake_us)
 {
-	h->clocking.state = TG_CLOCKING_WATCHED;
+	/* Its own data wait: nothing about that has to be known of the sender. */
+	tg_clocking_trust(&h->clocking);
 	tg_steered_init(&h->steered, handshake_us);
 }
 
@@ -106,20 +106,13 @@ TG_INLINE tg_u32 tg_hold_up_window(const struct tg_hold_up *h)
 	return tg_window_bytes(h->left + h->waiting - h->passed);
 }
 
-/* A round trip, what waits here included. */
-TG_INLINE tg_u32 tg_hold_up_round_us(const struct tg_hold_up *h)
-{
-	return h->steered.echo.rtt_us + tg_hold_rate_takes_us(&h->rate, h->waiting);
-}
-
 /* Whether the sender's window has outgrown its use, and may be told so. */
-TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
+TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h)
 {
 	tg_u64 most = (tg_u64)h->steered.recent_largest * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
 
 	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
-	       tg_clocking_is_free(&h->clocking) &&
-	       (!h->signals || now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * tg_hold_up_round_us(h));
+	       tg_clocking_is_free(&h->clocking);
 }
 
 /* A packet of `len` bytes leaves. Returns whether it is to be signalled as congestion. */
@@ -129,15 +122,14 @@ TG_INLINE int tg_hold_up_leaves(struct tg_hold_up *h, tg_u64 now_us, tg_u32 len)
 	h->ways.went += len;
 	tg_hold_ways_age(&h->ways);
 	tg_send_log_append(&h->send_log, h->left, (tg_u32)now_us);
-	return TG_WITH_SIGNALS && tg_hold_up_outgrown(h, now_us);
+	return TG_WITH_SIGNALS && tg_hold_up_outgrown(h);
 }
 
 /* It was signalled. */
-TG_INLINE void tg_hold_up_signalled(struct tg_hold_up *h, tg_u64 now_us)
+TG_INLINE void tg_hold_up_signalled(struct tg_hold_up *h)
 {
-	h->signalled_us = now_us;
 	h->signals++;
-	tg_clocking_signal(&h->clocking, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
+	tg_clocking_signal(&h->clocking, h->passed, tg_hold_up_window(h));
 }
 
 /* A packet of the flow has arrived: as much has passed as it stands for. */
@@ -173,17 +165,6 @@ TG_INLINE void tg_hold_up_echoed(struct tg_hold_up *h, tg_u64 now_us)
 		return;
 	h->stood /= 2;
 	h->answers /= 2;
-}
-
-/* Whether a signal is answered. */
-TG_INLINE void tg_hold_up_watch(struct tg_hold_up *h, tg_u64 now_us)
-{
-	struct tg_clocking *c = &h->clocking;
-
-	if (c->state == TG_CLOCKING_SIGNALLED)
-		tg_clocking_hear(c, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
-	else if (c->state == TG_CLOCKING_LEFT)
-		tg_clocking_reconsider(c, now_us, tg_hold_up_window(h), h->steered.mss, h->steered.recent_largest);
 }
 
 /*
@@ -227,7 +208,7 @@ TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, t
 		TG_FORGET();
 		tg_hold_up_echoed(h, now_us);
 		TG_FORGET();
-		tg_hold_up_watch(h, now_us);
+		tg_clocking_saw(&h->clocking, now_us, h->passed, tg_hold_up_window(h));
 	} else {
 		tg_hold_up_answered(h, len);
 	}

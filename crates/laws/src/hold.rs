@@ -31,7 +31,7 @@ impl Hold {
         });
         if signal {
             // SAFETY: as above.
-            unsafe { sys::tg_hold_signalled(&mut self.0, now_us) }
+            unsafe { sys::tg_hold_signalled(&mut self.0) }
         }
         signal
     }

@@ -39,7 +39,7 @@ impl UploadHold {
         let signal = unsafe { sys::tg_hold_up_leaves(&mut self.0, now_us, len) != 0 };
         if signal {
             // SAFETY: as above.
-            unsafe { sys::tg_hold_up_signalled(&mut self.0, now_us) }
+            unsafe { sys::tg_hold_up_signalled(&mut self.0) }
         }
         signal
     }

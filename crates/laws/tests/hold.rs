@@ -38,11 +38,11 @@ fn who_keeps_a_window_that_is_a_little_too_large_is_left_alone() {
 
 /// Eight times what the path holds, whatever is signalled.
 #[test]
-fn a_window_that_answers_no_signal_is_let_go() {
+fn a_window_that_answers_no_signal_never_waits() {
     let mut edge = Edge::new(DEEP);
     let all = edge.over_s(120.0);
-    assert!(all.waited < 0.4, "{all:?}");
-    assert!((2..40).contains(&edge.signals.len()), "{:?}", edge.signals);
+    assert_eq!(all.waited, 0.0, "{all:?}");
+    assert!((2..=6).contains(&edge.signals.len()), "{:?}", edge.signals);
 }
 
 #[test]
@@ -65,17 +65,16 @@ fn who_sends_at_a_rate_that_the_link_carries_never_waits() {
     }
 }
 
-/// Ten percent too much, whatever becomes of it: it is not let go, though it cannot be slowed down. Nothing is lost by that but what
-/// a signal costs: the link stays full, and what leaves waits for no longer than anything does.
+/// Ten percent too much, whatever becomes of it: it cannot be slowed down.
 #[test]
-fn who_sends_more_than_the_link_carries_waits_and_is_hardly_signalled() {
+fn who_sends_more_than_the_link_carries_never_waits_and_is_hardly_signalled() {
     let mut edge = Edge::new(Sender::Rate(1.1));
     let held = edge.over_s(120.0);
     println!("{held:?}, {} signals", edge.signals.len());
     assert!(held.used > 0.99, "{held:?}");
-    assert!(held.wait_ms <= Hold::LONGEST.as_millis() as f64, "{held:?}");
-    // A thousand packets a second.
-    assert!(edge.signals.len() < 120, "{}", edge.signals.len());
+    assert_eq!(held.waited, 0.0, "{held:?}");
+    // After 4, 8, 16, 32 and 64 s.
+    assert!((1..=6).contains(&edge.signals.len()), "{:?}", edge.signals);
 }
 
 #[test]
@@ -86,7 +85,7 @@ fn who_grows_is_told_and_slows_down() {
     assert!(held.used > 0.96 && held.queue_ms < 20.0, "{held:?}");
     assert!(held.wait_ms > 10.0, "{held:?}");
     let told = edge.signals.len();
-    assert!((1..30).contains(&told), "{told}");
+    assert!((1..50).contains(&told), "{told}");
 }
 
 /// Nobody knows then whether anything stands in the queue.
@@ -212,9 +211,9 @@ proptest! {
 proptest! {
     #![proptest_config(histories(24))]
 
-    /// Whoever sends: signals are two round trips apart at least, what waits here included.
+    /// Until a signal is answered there is no other: a window of bytes comes before the answer shows, and another shows that it lasts.
     #[test]
-    fn signals_are_two_round_trips_apart(
+    fn more_than_a_window_comes_between_two_signals(
         grows: bool,
         rtt_ms in 5u32..300,
         per_ms in 1usize..6,
@@ -226,8 +225,8 @@ proptest! {
         let mut edge = Edge::new(sender).rtt(rtt_ms).packets(1_500, per_ms).starting_at(start_us);
         edge.run_s(60.0);
         for pair in edge.signals.windows(2) {
-            let apart_us = pair[1].at_us - pair[0].at_us;
-            prop_assert!(apart_us >= 2 * pair[1].round_us, "{:?}", pair);
+            let apart = pair[1].at_bytes - pair[0].at_bytes;
+            prop_assert!(apart >= pair[0].window / 2 * 3, "{:?}", pair);
         }
     }
 }

@@ -183,8 +183,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     spoilt.hold.steered.member.sharing = held.hold.steered.member.sharing;
     if eager {
         spoilt.hold.clocking = held.hold.clocking;
-        spoilt.hold.clocking.state = 1;
-        spoilt.hold.clocking.asked = 9;
+        (spoilt.hold.clocking.state, spoilt.hold.clocking.clocked) = (1, 1);
         spoilt.hold.steered.echo = held.hold.steered.echo;
         spoilt.hold.steered.member.own = held.hold.steered.member.own;
         spoilt.hold.steered.echo.rtt_us = 1;
@@ -199,7 +198,6 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
             spoilt.hold.rate.bytes,
             spoilt.hold.rate.us,
         ) = (1 << 30, 1 << 30, 1);
-        (spoilt.hold.waited_us, spoilt.hold.signalled_us) = (0, 0);
     }
     spoilt
 }

@@ -37,11 +37,11 @@ impl Sender {
     }
 }
 
-/// A signal: when, and how long a round trip was, what waits here included.
+/// A signal: after how many bytes of the flow, and what its sender's window was then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
-    pub at_us: u64,
-    pub round_us: u64,
+    pub at_bytes: u64,
+    pub window: u64,
 }
 
 /// What happened in some seconds.
@@ -228,8 +228,8 @@ impl Edge {
             if signalled {
                 let raw = self.hold.raw();
                 self.signals.push(Signal {
-                    at_us: now_us - self.start_us,
-                    round_us: u64::from(raw.steered.echo.rtt_us + raw.waited_us),
+                    at_bytes: raw.arrived,
+                    window: raw.window.into(),
                 });
                 self.told();
             }

@@ -28,14 +28,14 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 	return outgrown;
 }
 
-__noinline int signal_held(struct tg_held *h, __u32 ifindex, __u64 at_us)
+__noinline int signal_held(struct tg_held *h, __u32 ifindex)
 {
 	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
 
 	if (!h || !path)
 		return 0;
 	bpf_spin_lock(&path->lock);
-	tg_hold_signalled(&h->hold, at_us);
+	tg_hold_signalled(&h->hold);
 	bpf_spin_unlock(&path->lock);
 	return 1;
 }

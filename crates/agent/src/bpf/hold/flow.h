@@ -96,7 +96,7 @@ static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us);
 __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us);
 
 /* Its sender is told. */
-__noinline int signal_held(struct tg_held *h, __u32 ifindex, __u64 at_us);
+__noinline int signal_held(struct tg_held *h, __u32 ifindex);
 
 /* A flow has become bulk: it gets a place, if there is one that nobody uses. */
 static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
@@ -183,7 +183,7 @@ static __always_inline int tell(struct __sk_buff *skb, const struct tg_packet *p
 	if (!may_signal(skb, p, c))
 		return 0;
 	c->unsignalled = 0;
-	return signal_held(h, p->key.ifindex, p->now_us);
+	return signal_held(h, p->key.ifindex);
 }
 
 /* Congestion is signalled: by a mark to ends that understand it, by a drop to others. */

@@ -39,14 +39,14 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 	return 0;
 }
 
-__noinline int signal_held(struct tg_held *h, __u32 ifindex, __u64 at_us)
+__noinline int signal_held(struct tg_held *h, __u32 ifindex)
 {
 	struct tg_path *uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
 
 	if (!h || !uplink)
 		return 0;
 	bpf_spin_lock(&uplink->lock);
-	tg_hold_up_signalled(&h->up, at_us);
+	tg_hold_up_signalled(&h->up);
 	bpf_spin_unlock(&uplink->lock);
 	return 1;
 }

@@ -28,8 +28,7 @@ fn held() -> sys::tg_hold {
         fell_us: 0,
         least_us: 40_000,
     };
-    hold.clocking.state = sys::TG_CLOCKING_WATCHED;
-    hold.clocking.asked = 2;
+    (hold.clocking.state, hold.clocking.clocked) = (sys::TG_CLOCKING_CLOCKED, 1);
     hold
 }
 
@@ -51,11 +50,11 @@ fn each_reason_to_leave_it_is_told() {
         (|h| h.ways.went = h.ways.came, Holding::NotBulk),
         (|h| h.arrived = 30_000, Holding::NotBulk),
         (
-            |h| h.clocking.state = sys::TG_CLOCKING_LEFT,
+            |h| (h.clocking.state, h.clocking.clocked) = (sys::TG_CLOCKING_LEFT, 0),
             Holding::NotClocked,
         ),
         (
-            |h| h.clocking.state = sys::TG_CLOCKING_NEW,
+            |h| (h.clocking.state, h.clocking.clocked) = (sys::TG_CLOCKING_NEW, 0),
             Holding::Watched,
         ),
         (

@@ -194,7 +194,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
         (up.clocking.state, up.gated, up.waiting) = (1, 1, 1 << 20);
         (up.left, up.passed) = (1 << 40, 1 << 39);
         (up.ways.went, up.ways.came) = (1 << 19, 0);
-        (up.rate.bytes, up.rate.us, up.signalled_us) = (1 << 30, 1, 0);
+        (up.rate.bytes, up.rate.us) = (1 << 30, 1);
     }
     spoilt
 }

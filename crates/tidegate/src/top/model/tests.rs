@@ -223,7 +223,7 @@ fn programs_get_what_people_see_and_all_that_is_known() {
 /// A download over UDP that is held.
 fn held() -> HoldView {
     HoldView {
-        sender: Some(AckClocking::Watched),
+        sender: Some(AckClocking::Clocked),
         queue_us: Some(20_000),
         rtt_us: Some(60_000),
         rtt_min_us: Some(40_000),
