@@ -86,14 +86,14 @@ impl Holding {
                 "its sender has no more in flight than the law allows, so nothing waits: its congestion control or its application limits it"
             }
             Self::Watched => {
-                "the law watches whether its sender waits for what leaves here; nothing is delayed before that is likely"
+                "it is not known yet whether its sender slows down when congestion is signalled; nothing is delayed before it has"
             }
             Self::Asked => "echoes have been sent to measure its delay, and none has come back yet",
             Self::NotBulk => {
                 "too little of it has passed to be worth it, or about as much goes the other way, as in a call"
             }
             Self::NotClocked => {
-                "its sender does not react to what leaves here: it sends at its own rate, as calls, live video and BBR do"
+                "its sender did not slow down when congestion was signalled: it sends at its own rate, as calls, live video and BBR do"
             }
             Self::Unanswered => {
                 "the echoes that measure its delay are not answered, or not any more"
