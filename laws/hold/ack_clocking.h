@@ -44,16 +44,15 @@ enum tg_clocking_state {
 struct tg_clocking {
 	tg_u64 next_us; /* left: until when */
 	tg_u64 from;	/* the flow's bytes by which the answer begins to show */
-	tg_u64 end;	/* and by which it must have shown */
-	tg_u64 sum;	/* of the windows seen then */
+	tg_u64 end;	/* and by which it must have begun */
+	tg_u64 until;	/* and by which it is known whether a fall lasts */
+	tg_u64 sum;	/* of the windows seen since a fall */
 	tg_u32 seen;	/* and their number */
 	tg_u32 most;	/* the largest window since the signal */
-	tg_u32 least;	/* the smallest window after the largest */
-	tg_u32 falling; /* whether it has fallen since the signal */
+	tg_u32 falling; /* whether a window below that is being followed */
 	tg_u32 clocked; /* whether it answered the last signal, an open one aside */
 	tg_u32 left_us; /* for how long it was left alone */
 	tg_u32 state;	/* enum tg_clocking_state */
-	tg_u32 unused;
 };
 
 /* Whether anything of it may wait. */
@@ -83,21 +82,24 @@ TG_INLINE void tg_clocking_leave(struct tg_clocking *c, tg_u64 now_us)
 	c->clocked = 0;
 }
 
-/* Whether the window has fallen, stayed there for a round trip, and was not a pause. */
+/* It was seen over a window of bytes after a fall. Whether that was the answer: it stays below, and was no pause. */
 TG_INLINE int tg_clocking_answered(const struct tg_clocking *c)
 {
-	tg_u32 mean = c->seen ? (tg_u32)(c->sum / c->seen) : c->most;
+	tg_u32 mean = (tg_u32)(c->sum / tg_max(c->seen, 1));
 
-	return c->falling && mean <= c->most - c->most / TG_CLOCKING_ANSWER_DIVISOR &&
-	       c->least >= c->most / 16 * TG_CLOCKING_PAUSE_SIXTEENTHS;
+	return mean <= c->most - c->most / TG_CLOCKING_ANSWER_DIVISOR && mean >= c->most / 16 * TG_CLOCKING_PAUSE_SIXTEENTHS;
 }
 
-TG_INLINE void tg_clocking_judge(struct tg_clocking *c, tg_u64 now_us)
+/* The window is `w`, after `at` bytes of the flow, while it is known to have fallen. */
+TG_INLINE void tg_clocking_follow(struct tg_clocking *c, tg_u64 at, tg_u32 w)
 {
-	if (!tg_clocking_answered(c)) {
-		tg_clocking_leave(c, now_us);
+	c->sum += w;
+	c->seen++;
+	if (at < c->until)
 		return;
-	}
+	c->falling = 0;
+	if (!tg_clocking_answered(c))
+		return;
 	tg_clocking_trust(c);
 	c->left_us /= 2;
 }
@@ -105,24 +107,19 @@ TG_INLINE void tg_clocking_judge(struct tg_clocking *c, tg_u64 now_us)
 /* The window is `w`, after `at` bytes of the flow, while the answer to a signal is awaited. */
 TG_INLINE void tg_clocking_hear(struct tg_clocking *c, tg_u64 now_us, tg_u64 at, tg_u32 w)
 {
-	if (w > c->most) {
-		c->most = w;
-		c->least = w;
-	}
+	c->most = tg_max(c->most, w);
 	if (at < c->from)
 		return;
-	c->sum += w;
-	c->seen++;
-	c->least = tg_min(c->least, w);
-	/* It has fallen. Now a round trip shows whether that lasts: a fall due to a pause does not. */
-	if (!c->falling && c->least <= c->most - c->most / TG_CLOCKING_ANSWER_DIVISOR) {
+	if (!c->falling && at < c->end && w <= c->most - c->most / TG_CLOCKING_ANSWER_DIVISOR) {
 		c->falling = 1;
-		c->end = at + w;
-		c->sum = w;
-		c->seen = 1;
+		c->until = at + w;
+		c->sum = 0;
+		c->seen = 0;
 	}
-	if (at >= c->end)
-		tg_clocking_judge(c, now_us);
+	if (c->falling)
+		tg_clocking_follow(c, at, w);
+	else if (at >= c->end)
+		tg_clocking_leave(c, now_us);
 }
 
 /* The flow's window is `w`, after `at` bytes of it. */
@@ -140,10 +137,7 @@ TG_INLINE void tg_clocking_signal(struct tg_clocking *c, tg_u64 at, tg_u32 w)
 	c->state = TG_CLOCKING_SIGNALLED;
 	c->from = at + w;
 	c->end = at + (tg_u64)w * TG_CLOCKING_ROUNDS;
-	c->sum = 0;
-	c->seen = 0;
 	c->most = w;
-	c->least = w;
 	c->falling = 0;
 }
 
