@@ -6,6 +6,8 @@ use tidegate_scenario::{Direction, LinkSpec, RateSpec, Workload, WorkloadKind};
 
 /// Milliseconds for which data come, one packet each, and are answered by one for two of them.
 const FOR_MS: u64 = 20_000;
+/// For so long after a signal they come half as fast.
+const SLOW_MS: u64 = 3_000;
 /// Round trip without a queue, and from one echo to the next.
 const FLOOR: Duration = Duration::from_millis(50);
 const ECHO_MS: u64 = 29;
@@ -45,10 +47,12 @@ impl Edge {
         }
     }
 
-    fn arrives(&mut self, now: Instant) {
+    /// Returns whether congestion is signalled: the packet is not ECN-capable, and so is dropped.
+    fn arrives(&mut self, now: Instant) -> bool {
         let packet = Packet::datagram(datagram(now), 1500, RouteId::of(0, Direction::Down));
-        self.windowless
-            .arrives(&mut self.paths, &mut self.events, now, &packet, 0);
+        !self
+            .windowless
+            .arrives(&mut self.paths, &mut self.events, now, &packet, 0)
     }
 
     fn leaves(&mut self, now: Instant) {
@@ -87,7 +91,7 @@ fn at(ms: u64) -> Instant {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Data come faster and faster, whatever leaves, and stop for a while; echoes take `rtt_ms`.
+    /// Data come faster and faster, half as fast for a while after each signal, and stop for a while; echoes take `rtt_ms`.
     #[test]
     fn order_is_kept_and_nothing_waits_long(
         rtt_ms in 100u64..800,
@@ -96,15 +100,23 @@ proptest! {
     ) {
         let mut edge = Edge::new();
         let mut made = Vec::new();
+        let mut slow_until = 0;
         for ms in 1..FOR_MS {
             let now = at(ms);
             edge.release(now);
             if (stops_ms..stops_ms + stop_ms).contains(&ms) {
                 continue;
             }
-            edge.arrives(now);
-            if ms % 10 < (ms / 2_000).min(9) {
-                edge.arrives(now);
+            let slow = ms < slow_until;
+            let fast = !slow && ms % 10 < (ms / 2_000).min(9);
+            let came = match (slow, fast) {
+                (true, _) => ms % 2,
+                (false, fast) => 1 + u64::from(fast),
+            };
+            for _ in 0..came {
+                if edge.arrives(now) {
+                    slow_until = ms + SLOW_MS;
+                }
             }
             if ms % ECHO_MS == 0 {
                 let rtt = if ms < 500 { FLOOR } else { Duration::from_millis(rtt_ms) };
