@@ -85,7 +85,13 @@ fn a_window_that_falls_and_stays_there_is_clocked() {
 /// A window as it was, one that grows, a fall that is over after a round trip, and one to nearly nothing.
 #[test]
 fn no_fall_a_short_one_and_a_pause_are_no_answers() {
-    let short = |look| if (6..8).contains(&look) { 70_000 } else { 100_000 };
+    let short = |look| {
+        if (6..8).contains(&look) {
+            70_000
+        } else {
+            100_000
+        }
+    };
     let answers: [(&str, &dyn Fn(u32) -> u32); 4] = [
         ("none", &|_| 100_000),
         ("growth", &|look| 100_000 + 10_000 * look),
