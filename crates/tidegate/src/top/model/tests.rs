@@ -267,7 +267,7 @@ fn what_is_held_is_a_row_like_those_with_a_window() {
         (&line["limit"], &line["left_alone"]),
         (&"held".into(), &false.into())
     );
-    assert_eq!(line["hold"]["sender"], "watched");
+    assert_eq!(line["hold"]["sender"], "clocked");
     let told = details::lines(&model, row).join("\n");
     for word in [
         "150 kB",
