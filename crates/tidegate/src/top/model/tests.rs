@@ -274,7 +274,7 @@ fn what_is_held_is_a_row_like_those_with_a_window() {
         "12 packets wait",
         "3456",
         "2 signalled",
-        "watched",
+        "clocked",
     ] {
         assert!(told.contains(word), "no {word} in {told}");
     }
