@@ -10,13 +10,16 @@ pub fn download(hold: &sys::tg_hold) -> HoldView {
     // SAFETY: as above.
     let wait_us = unsafe { sys::tg_hold_rate_takes_us(&hold.rate, here_bytes.into()) };
     let sender = AckClocking::from_raw(hold.clocking.state);
+    // SAFETY: as above.
+    let clocked = unsafe { sys::tg_clocking_may_wait(&hold.clocking) != 0 };
     let state = match sender {
         _ if here_bytes > 0 => Holding::Held,
         _ if !bulk => Holding::NotBulk,
         _ if hold.steered.echo.rtt_us == 0 => Holding::Asked,
         Some(AckClocking::Left) => Holding::NotClocked,
-        Some(AckClocking::New) | None => Holding::Watched,
-        Some(_) => Holding::Sender,
+        // The answer to its first signal is still awaited, too.
+        _ if !clocked => Holding::Watched,
+        _ => Holding::Sender,
     };
     HoldView {
         sender,

@@ -45,8 +45,19 @@ fn what_waits_is_the_law_s_own_number() {
 #[test]
 fn each_reason_to_leave_it_is_told() {
     type Change = fn(&mut sys::tg_hold);
-    let cases: [(Change, Holding); 6] = [
+    let cases: [(Change, Holding); 8] = [
         (|h| h.window = 50_000, Holding::Sender),
+        (
+            |h| {
+                h.window = 50_000;
+                h.clocking.state = sys::TG_CLOCKING_SIGNALLED;
+            },
+            Holding::Sender,
+        ),
+        (
+            |h| (h.clocking.state, h.clocking.clocked) = (sys::TG_CLOCKING_SIGNALLED, 0),
+            Holding::Watched,
+        ),
         (|h| h.ways.went = h.ways.came, Holding::NotBulk),
         (|h| h.arrived = 30_000, Holding::NotBulk),
         (
