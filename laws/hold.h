@@ -41,7 +41,6 @@
 #define TG_HOLD_BULK TG_BULK_BYTES		    /* nothing waits of a flow that has brought less */
 #define TG_HOLD_OUTGROWN (8 + (8 >> TG_HALF_SHIFT)) /* eighths of the largest recent W: a window that is larger by half is too large */
 #define TG_HOLD_QUIET TG_QUARTER		    /* part of a round trip in which something comes if anything is on its way */
-#define TG_HOLD_LEAST_DIVISOR 8u		    /* part of W: less excess counts as none; swept */
 #define TG_HOLD_LEAST_SEGMENTS TG_LEAST_SEGMENTS    /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
 
 struct tg_hold {
@@ -54,8 +53,6 @@ struct tg_hold {
 	tg_u64 echoed;		  /* what had arrived by the last echo that had data beside it */
 	tg_u64 arrived_us;	  /* when the last bytes came */
 	tg_u32 window;		  /* w, by the last echo */
-	tg_u32 largest;		  /* the largest w in this round trip */
-	tg_u32 larger;		  /* the largest w in the last round trip */
 	tg_u32 signals;		  /* packets signalled */
 	tg_u32 gated;		  /* whether what leaves can be made to wait; only who makes it wait writes this */
 	struct tg_hold_rate rate; /* of what came */
@@ -175,25 +172,14 @@ TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
-	tg_u32 made, w;
+	tg_u32 made;
 
 	tg_send_log_space(&h->send_log, rtt_us);
 	if (!tg_send_log_at(&h->send_log, (tg_u32)now_us - rtt_us, &made))
 		return;
-	w = (tg_u32)h->arrived - made;
-	h->window = w;
-	h->largest = tg_max(h->largest, w);
-	/* While nothing waits, take the largest window of a round trip: the sender's pacing makes it seem to fall. */
-	if (h->clocking.state == TG_CLOCKING_NEW)
-		h->window = tg_max(h->largest, h->larger);
+	h->window = (tg_u32)h->arrived - made;
 	if (tg_hold_is_measured(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocking_saw(&h->clocking, now_us, h->arrived, h->window);
-}
-
-/* Excess that counts. */
-TG_INLINE tg_u32 tg_hold_least(const struct tg_hold *h)
-{
-	return tg_max(h->steered.wanted / TG_HOLD_LEAST_DIVISOR, TG_HOLD_LEAST_SEGMENTS * h->steered.mss);
 }
 
 /* Whether the sender's window has outgrown its use, and may be told so. */
@@ -201,7 +187,7 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
 
-	return tg_hold_is_measured(h) && w > h->steered.wanted + tg_hold_least(h) &&
+	return tg_hold_is_measured(h) && w > h->steered.wanted + TG_HOLD_LEAST_SEGMENTS * h->steered.mss &&
 	       (tg_u64)w * 8 > (tg_u64)h->steered.recent_largest * TG_HOLD_OUTGROWN && tg_clocking_is_free(&h->clocking);
 }
 
@@ -220,10 +206,7 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_window(h, now_us);
 	} else {
 		tg_hold_count(h, now_us, len);
-		if (tg_hold_rate_learn(&h->rate, now_us, h->arrived, h->steered.echo.rtt_us)) {
-			h->larger = h->largest;
-			h->largest = 0;
-		}
+		tg_hold_rate_learn(&h->rate, now_us, h->arrived, h->steered.echo.rtt_us);
 	}
 	TG_FORGET();
 	tg_steered_listen(&h->steered, now_us);

@@ -56,18 +56,17 @@ TG_INLINE tg_u32 tg_hold_rate_most(const struct tg_hold_rate *r)
 	return tg_window_bytes((tg_u64)r->bytes * TG_HOLD_MAX_US / tg_max(r->us, 1));
 }
 
-/* `bytes` of the flow have come by now, in all. Returns whether a round trip has ended with them. */
-TG_INLINE int tg_hold_rate_learn(struct tg_hold_rate *r, tg_u64 now_us, tg_u64 bytes, tg_u32 rtt_us)
+/* `bytes` of the flow have come by now, in all. */
+TG_INLINE void tg_hold_rate_learn(struct tg_hold_rate *r, tg_u64 now_us, tg_u64 bytes, tg_u32 rtt_us)
 {
 	tg_u64 elapsed_us = now_us - r->since_us;
 
 	if (elapsed_us < tg_max(rtt_us, TG_TIDE_LAG_LEAST_US))
-		return 0;
+		return;
 	r->bytes = tg_window_bytes(bytes > r->from ? bytes - r->from : 0);
 	r->us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
 	r->since_us = now_us;
 	r->from = bytes;
-	return 1;
 }
 
 #endif

@@ -33,7 +33,7 @@ TG_INLINE void tg_steered_init(struct tg_steered *s, tg_u32 handshake_us)
 /* The margin of the forecast's error, for one lag. Beside other bottlenecked flows it would be more than a fair share. */
 TG_INLINE tg_u32 tg_steered_margin(const struct tg_steered *s, const struct tg_tide *t)
 {
-	if (t->beside || t->bottlenecked_weight > tg_tide_weight(&s->member.share))
+	if (t->bottlenecked_weight > tg_tide_weight(&s->member.share))
 		return 0;
 	return tg_window_bytes((tg_u64)tg_tide_margin(t) * tg_tide_margin_us(t) >> TG_TIDE_Q);
 }
