@@ -1,5 +1,6 @@
 //! What is compared: a stack or a tunnel, a link, and what else uses it.
 
+use laboratory::Link;
 use serde::Serialize;
 use std::fmt;
 
@@ -40,26 +41,6 @@ pub enum Kind {
     Tunnel,
 }
 
-/// Rate of the downlink; 25 ms each way and 2000 packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Link {
-    /// The LTE cell that is shipped.
-    Cell,
-    /// 20 Mbit/s.
-    Constant,
-}
-
-impl Link {
-    /// As scenarios have it.
-    pub fn rate(self) -> &'static str {
-        match self {
-            Self::Cell => r#"{ generate = { kind = "lte" } }"#,
-            Self::Constant => "{ constant_mbps = 20 }",
-        }
-    }
-}
-
 /// What else uses the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -87,15 +68,6 @@ impl fmt::Display for Kind {
             Self::Quic { stack, control } => write!(f, "{stack}, {control}"),
             Self::Tunnel => write!(f, "TCP in WireGuard"),
         }
-    }
-}
-
-impl fmt::Display for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cell => "LTE cell",
-            Self::Constant => "20 Mbit/s",
-        })
     }
 }
 

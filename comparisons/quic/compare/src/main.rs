@@ -6,9 +6,10 @@ mod measure;
 mod table;
 
 use anyhow::{Result, ensure};
-use case::{Beside, Case, Kind, Link, STACKS, TUNNEL};
+use case::{Beside, Case, Kind, STACKS, TUNNEL};
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
+use laboratory::Link;
 use measure::{Machine, Measured};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -102,7 +103,7 @@ fn cases(arguments: &Arguments) -> Vec<Case> {
         Kind::Tunnel => arguments.control.is_none(),
     });
     let mut cases = Vec::new();
-    for link in [Link::Cell, Link::Constant] {
+    for link in Link::ALL {
         for beside in [Beside::Nothing, Beside::Tcp] {
             for kind in &kinds {
                 cases.push(Case {

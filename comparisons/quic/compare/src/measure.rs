@@ -3,6 +3,7 @@
 use crate::case::{Beside, Case, Kind};
 use crate::{Arguments, inside};
 use anyhow::{Context, Result, ensure};
+use laboratory::command;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -153,9 +154,9 @@ impl Machine {
     fn scenario(&self, case: &Case, held: bool, [server, client]: [&str; 2]) -> String {
         let duration_s = START_S + self.seconds + END_S;
         let warmup_s = START_S + WARMUP_S;
-        let rate = case.link.rate();
+        let directions = case.link.directions();
         let seed = self.seed;
-        let (server, client) = (quoted(server), quoted(client));
+        let (server, client) = (command(server), command(client));
         let beside = match case.beside {
             Beside::Nothing => "",
             Beside::Tcp => r#"{ name = "tcp", start_s = 1, does = { bulk = {} } },"#,
@@ -170,11 +171,10 @@ name = "stacks"
 duration_s = {duration_s}
 warmup_s = {warmup_s}
 seed = {seed}
-down = {{ rate = {rate}, delay_ms = 25, queue = {{ packets = 2000 }} }}
-up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25, queue = {{ packets = 1000 }} }}
+{directions}
 workload = [
-    {{ name = "server", does = {{ command = {{ run = ["sh", "-c", {server}], side = "server" }} }} }},
-    {{ name = "client", start_s = {START_S}, does = {{ command = {{ run = ["sh", "-c", {client}] }} }} }},
+    {{ name = "server", does = {{ command = {{ {server}, side = "server" }} }} }},
+    {{ name = "client", start_s = {START_S}, does = {{ command = {{ {client} }} }} }},
     {{ name = "echo", does = {{ ping = {{ interval_ms = {ECHO_MS} }} }} }},
     {beside}
 ]
@@ -259,11 +259,6 @@ fn read_report(file: &Path) -> Result<Report> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// A string of TOML.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 /// What `wg` says to that.

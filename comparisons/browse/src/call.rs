@@ -1,0 +1,131 @@
+//! A call: voice and pictures as datagrams, which the other end sends back. WebRTC's congestion control has no part in it:
+//! the pictures stay at half a Mbit/s.
+
+use anyhow::{Context, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Port of the other end; STUN's.
+pub const PORT: u16 = 3478;
+
+/// Between two datagrams of voice, and the length of each: Opus at 64 kbit/s.
+const VOICE: Duration = Duration::from_millis(20);
+const VOICE_BYTES: usize = 160;
+
+/// Every so many of them a picture, of so many datagrams at most, of this length.
+const PICTURE_EVERY: u32 = 2;
+const PICTURE_DATAGRAMS: u32 = 3;
+const PICTURE_BYTES: usize = 1200;
+
+/// Number of a datagram, at its start.
+const NUMBER: usize = size_of::<u32>();
+
+/// What became of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Echo {
+    /// When it was sent, in seconds.
+    pub at_s: f64,
+    /// Its round trip; none if it did not come back.
+    pub ms: Option<f64>,
+}
+
+/// Sends back whatever comes, for ever.
+pub fn echo() -> Result<()> {
+    let socket = UdpSocket::bind(("0.0.0.0", PORT)).context("the call's port")?;
+    let mut datagram = [0; 1500];
+    loop {
+        let (length, from) = socket.recv_from(&mut datagram)?;
+        // It may be that nobody listens there any more.
+        let _ = socket.send_to(&datagram[..length], from);
+    }
+}
+
+/// Calls until it is over, and for a second more listens for what is on its way.
+pub fn call(to: SocketAddr, seed: u64, start: Instant, over: &AtomicBool) -> Result<Vec<Echo>> {
+    let socket = UdpSocket::bind(("0.0.0.0", 0))?;
+    socket.connect(to)?;
+    let ended = AtomicBool::new(false);
+    let (sent, came) = std::thread::scope(|scope| {
+        let listener = scope.spawn(|| hear(&socket, start, &ended));
+        let sent = speak(&socket, seed, start, over);
+        std::thread::sleep(Duration::from_secs(1));
+        ended.store(true, Ordering::Relaxed);
+        (sent, listener.join().expect("it does not panic"))
+    });
+    let mut echoes: Vec<Echo> = sent?
+        .into_iter()
+        .map(|at_s| Echo { at_s, ms: None })
+        .collect();
+    for (number, at_s) in came? {
+        if let Some(echo) = echoes.get_mut(number as usize) {
+            echo.ms = Some((at_s - echo.at_s) * 1e3);
+        }
+    }
+    Ok(echoes)
+}
+
+/// When each datagram was sent.
+fn speak(socket: &UdpSocket, seed: u64, start: Instant, over: &AtomicBool) -> Result<Vec<f64>> {
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
+    let mut sent = Vec::new();
+    let mut send = |bytes: usize| {
+        let mut datagram = vec![0; bytes];
+        datagram[..NUMBER].copy_from_slice(&(sent.len() as u32).to_be_bytes());
+        sent.push(start.elapsed().as_secs_f64());
+        match socket.send(&datagram) {
+            // The device's queue is full, or the other end is not there yet: lost.
+            Err(error) if refused(&error) => Ok(()),
+            other => other.map(drop),
+        }
+    };
+    let began = Instant::now();
+    for turn in 0.. {
+        let due = began + VOICE * turn;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        if over.load(Ordering::Relaxed) {
+            break;
+        }
+        send(VOICE_BYTES)?;
+        if turn % PICTURE_EVERY == 0 {
+            for _ in 0..rng.random_range(1..=PICTURE_DATAGRAMS) {
+                send(PICTURE_BYTES)?;
+            }
+        }
+    }
+    Ok(sent)
+}
+
+/// Which datagrams came back, and when.
+fn hear(socket: &UdpSocket, start: Instant, ended: &AtomicBool) -> Result<Vec<(u32, f64)>> {
+    socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+    let mut came = Vec::new();
+    let mut datagram = [0; 1500];
+    while !ended.load(Ordering::Relaxed) {
+        match socket.recv(&mut datagram) {
+            Ok(length) if length >= NUMBER => {
+                let number = datagram[..NUMBER].try_into().expect("as long");
+                came.push((u32::from_be_bytes(number), start.elapsed().as_secs_f64()));
+            }
+            Ok(_) => {}
+            Err(error) if refused(&error) || waited(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(came)
+}
+
+fn refused(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused | ErrorKind::WouldBlock
+    ) || error.raw_os_error() == Some(nix::libc::ENOBUFS)
+}
+
+fn waited(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::Interrupted)
+}

@@ -1,0 +1,177 @@
+//! Browsing over HTTP/3 in a browser, through the laboratory's links: untouched, and with an agent.
+
+mod browser;
+mod call;
+mod outcome;
+mod page;
+mod plan;
+mod stage;
+mod table;
+mod user;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use laboratory::Link;
+use outcome::{Seen, Summary};
+use plan::Plan;
+use serde::Serialize;
+use stage::{Folder, Interrupted, Observed, Refused, Stage};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Pages, videos, downloads and a call over HTTP/3 in a browser, untouched and held.
+#[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Arguments {
+    /// Of each performance: there are two for each link
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=600))]
+    minutes: u32,
+    /// Only this link
+    #[arg(long)]
+    link: Option<Link>,
+    /// The agent's `--udp`
+    #[arg(long, value_name = "HOW", default_value = "hold")]
+    udp: String,
+    /// Of what is done when, and of the cell
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    seed: u64,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    /// The `tidegate` program
+    #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
+    tidegate: PathBuf,
+    /// Where the server's program is
+    #[arg(long, value_name = "FOLDER", default_value = "target/browse")]
+    programs: PathBuf,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+/// What runs in the laboratory's namespaces.
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// Performs a plan at the client
+    #[command(hide = true)]
+    User { folder: PathBuf, seed: u64 },
+    /// The other end of the call
+    #[command(hide = true)]
+    Echo,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Report {
+    minutes: u32,
+    seed: u64,
+    links: Vec<Over>,
+}
+
+/// A link, and what came of the same plan with and without an agent.
+#[derive(Serialize)]
+struct Over {
+    link: Link,
+    udp: String,
+    untouched: Performed,
+    held: Performed,
+}
+
+/// What came of a plan.
+#[derive(Serialize)]
+struct Performed {
+    summary: Summary,
+    observed: Observed,
+    seen: Seen,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.part {
+        None => compare(&arguments),
+        Some(Part::Echo) => call::echo(),
+        Some(Part::User { folder, seed }) => {
+            let folder = Folder::at(folder);
+            folder.tell(&user::perform(&folder, *seed))
+        }
+    };
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("browse: {error:#}");
+    ExitCode::from(match () {
+        () if error.is::<Interrupted>() => 130,
+        () if error.is::<Refused>() => 2,
+        () => 1,
+    })
+}
+
+fn compare(arguments: &Arguments) -> Result<()> {
+    let stop = stop_flag()?;
+    let plan = Plan::new(arguments.seed, f64::from(arguments.minutes) * 60.0);
+    let mut links = Vec::new();
+    for link in Link::ALL {
+        if arguments.link.is_some_and(|wanted| wanted != link) {
+            continue;
+        }
+        links.push(Over {
+            link,
+            udp: arguments.udp.clone(),
+            untouched: perform(arguments, &plan, link, None, &stop)?,
+            held: perform(arguments, &plan, link, Some(&arguments.udp), &stop)?,
+        });
+    }
+    if arguments.json {
+        let report = Report {
+            minutes: arguments.minutes,
+            seed: arguments.seed,
+            links,
+        };
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        println!("{}", table::table(&links));
+    }
+    Ok(())
+}
+
+fn perform(
+    arguments: &Arguments,
+    plan: &Plan,
+    link: Link,
+    udp: Option<&str>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Performed> {
+    let found = |path: &Path, what: &'static str| path.canonicalize().context(what);
+    let how = udp.unwrap_or("untouched");
+    eprintln!("{link}, {how}: {} minutes", arguments.minutes);
+    let stage = Stage {
+        tidegate: &found(&arguments.tidegate, "the program tidegate")?,
+        own: &std::env::current_exe()?,
+        server: &found(&arguments.programs.join("browse-quic-go"), "the server")?,
+        link,
+        seed: arguments.seed,
+        udp,
+    };
+    let (seen, observed) = stage.perform(plan, stop)?;
+    for warning in &observed.warnings {
+        eprintln!("  {warning}");
+    }
+    Ok(Performed {
+        summary: seen.summary(),
+        observed,
+        seen,
+    })
+}
+
+/// Set by whatever wants this process to end. What it started ends first; a second one does not wait for that.
+fn stop_flag() -> Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("catch signals")?;
+    }
+    Ok(stop)
+}

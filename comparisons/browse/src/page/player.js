@@ -1,0 +1,110 @@
+// A player without a screen: it fetches segments, and tells when they would be shown and when nothing would be.
+
+const LADDER = [0.3e6, 0.7e6, 1.3e6, 2.5e6, 4.5e6, 8e6]; // bit/s: 240p to 1440p
+const FIRST = 1; // nothing is known of the link yet
+const AHEAD_S = 30; // most that is there and not shown yet
+const RESERVOIR_S = 10; // below this the buffer does not choose
+const SAFE = 0.8; // of the throughput
+const REMEMBERED = 4; // segments
+
+const now = () => performance.now() / 1e3;
+
+// What is shown, and since when not.
+class Screen {
+    constructor() {
+        this.asked = this.seen = now();
+        this.ahead = this.shown = this.stalled = this.stalls = 0;
+        this.started = null; // after how many seconds
+        this.runs = false;
+    }
+
+    // Up to this moment.
+    look() {
+        const passed = now() - this.seen;
+        this.seen += passed;
+        if (!this.runs) {
+            this.stalled += this.started === null ? 0 : passed;
+            return;
+        }
+        const shown = Math.min(passed, this.ahead);
+        this.shown += shown;
+        this.ahead -= shown;
+        if (shown < passed) {
+            this.runs = false;
+            this.stalls += 1;
+            this.stalled += passed - shown;
+        }
+    }
+
+    add(seconds) {
+        this.look();
+        this.ahead += seconds;
+        this.runs = true;
+        this.started ??= this.seen - this.asked;
+    }
+}
+
+// By throughput while little is there; the more there is, the more the buffer may choose (BBA: Huang and others, 2014).
+function choose(ahead, rates) {
+    if (rates.length === 0) {
+        return FIRST;
+    }
+    const mean = rates.length / rates.reduce((sum, rate) => sum + 1 / rate, 0);
+    const carried = LADDER.findLastIndex((bitrate) => bitrate <= SAFE * mean);
+    const share = (ahead - RESERVOIR_S) / (AHEAD_S - SEGMENT_S - RESERVOIR_S);
+    const allowed = Math.floor(share * (LADDER.length - 1));
+    return Math.min(Math.max(carried, allowed, 0), LADDER.length - 1);
+}
+
+async function fetched(url, signal) {
+    const began = now();
+    const answer = await fetch(url, { signal });
+    if (!answer.ok) {
+        throw new Error(`${url}: ${answer.status}`);
+    }
+    const { byteLength } = await answer.arrayBuffer();
+    return (byteLength * 8) / (now() - began);
+}
+
+const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1e3));
+
+async function play(name, seconds, weights) {
+    const screen = new Screen();
+    const end = screen.asked + seconds;
+    const control = new AbortController();
+    setTimeout(() => control.abort(), seconds * 1e3);
+    const rates = [];
+    const chosen = [];
+    for (const [number, weight] of weights.entries()) {
+        screen.look();
+        await pause(Math.min(screen.ahead + SEGMENT_S - AHEAD_S, end - now()));
+        if (now() >= end) {
+            break;
+        }
+        screen.look();
+        const bitrate = LADDER[choose(screen.ahead, rates.slice(-REMEMBERED))];
+        const bytes = Math.round((bitrate * weight * SEGMENT_S) / 8);
+        try {
+            rates.push(await fetched(`/data/${bytes}/${name}/${number}`, control.signal));
+        } catch (error) {
+            if (control.signal.aborted) {
+                break;
+            }
+            throw error;
+        }
+        screen.add(SEGMENT_S);
+        chosen.push(bitrate);
+    }
+    await pause(end - now());
+    screen.look();
+    // Of what was shown; the last segment of that in part.
+    let left = screen.shown;
+    let bits = 0;
+    for (const bitrate of chosen) {
+        bits += bitrate * Math.min(left, SEGMENT_S);
+        left -= Math.min(left, SEGMENT_S);
+    }
+    const { started, shown, stalls, stalled } = screen;
+    const changes = chosen.filter((bitrate, n) => n > 0 && bitrate !== chosen[n - 1]).length;
+    return { started_s: started, shown_s: shown, stalls, stalled_s: stalled, bits, changes };
+}

@@ -1,0 +1,327 @@
+//! Where it takes place: the files that all processes share, the hosts' addresses, and the laboratory.
+
+use crate::plan::{self, Plan};
+use crate::{outcome, page};
+use anyhow::{Context, Result, bail, ensure};
+use laboratory::{Link, command, quoted};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde::Serialize;
+use serde_json::Value;
+use std::fs;
+use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Hosts have addresses from here on, which documentation has for itself (RFC 5737).
+const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
+
+/// When the browser starts, and what passes until it has, and after the plan's end, in seconds.
+const START_S: f64 = 1.0;
+const SPARE_S: f64 = 20.0;
+
+/// How often it is looked whether something has happened.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A name, and where it is.
+pub struct Address {
+    /// The host's.
+    pub name: String,
+    /// At the server.
+    pub ip: Ipv4Addr,
+}
+
+impl Address {
+    /// One for each name: different services are different machines.
+    pub fn all(names: Vec<String>) -> impl Iterator<Item = Self> {
+        let first = u32::from(FIRST_ADDRESS);
+        let names = (0..).zip(names);
+        names.map(move |(n, name)| Self {
+            name,
+            ip: Ipv4Addr::from(first + n),
+        })
+    }
+
+    /// The other end of the call, behind all hosts.
+    pub fn of_call() -> Self {
+        let mut names = plan::hosts();
+        names.push("call".to_owned());
+        let last = Self::all(names).last();
+        last.expect("there is at least that one")
+    }
+}
+
+/// The files that this process, the browser's and the server share.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// That one.
+    pub fn at(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// Writes what the server and the browser read.
+    pub fn write(&self, plan: &Plan) -> Result<()> {
+        let pages = self.0.join("pages");
+        fs::create_dir_all(&pages)?;
+        fs::write(self.0.join("plan.json"), serde_json::to_vec(plan)?)?;
+        fs::write(self.0.join("hosts"), plan::hosts().join("\n"))?;
+        fs::write(pages.join("player.html"), page::player())?;
+        fs::write(pages.join("download.html"), page::download())?;
+        for (number, visit) in plan.visits.iter().enumerate() {
+            fs::write(pages.join(format!("{number}.html")), page::visited(visit))?;
+        }
+        Ok(())
+    }
+
+    /// What is to be done.
+    pub fn plan(&self) -> Result<Plan> {
+        let text = fs::read(self.0.join("plan.json")).context("the plan")?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+
+    /// Waits for the server to listen, and says which key it has.
+    pub fn trust(&self, patience: Duration) -> Result<String> {
+        let since = Instant::now();
+        loop {
+            match fs::read_to_string(self.0.join("trust")) {
+                Ok(trust) => return Ok(trust),
+                Err(_) if since.elapsed() < patience => std::thread::sleep(POLL_INTERVAL),
+                Err(error) => return Err(error).context("the server does not listen"),
+            }
+        }
+    }
+
+    /// The browser's own.
+    pub fn profile(&self) -> PathBuf {
+        self.0.join("profile")
+    }
+
+    /// Hands over what was seen, or why there is nothing.
+    pub fn tell(&self, seen: &Result<outcome::Seen>) -> Result<()> {
+        let told = match seen {
+            Ok(seen) => serde_json::json!({ "seen": seen }),
+            Err(why) => serde_json::json!({ "failed": format!("{why:#}") }),
+        };
+        let new = self.0.join("told.new");
+        fs::write(&new, told.to_string())?;
+        Ok(fs::rename(new, self.told_path())?)
+    }
+
+    fn told_path(&self) -> PathBuf {
+        self.0.join("told.json")
+    }
+
+    /// What was handed over, if it was.
+    fn told(&self) -> Result<Option<Value>> {
+        match fs::read(self.told_path()) {
+            Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// One plan over one link.
+pub struct Stage<'a> {
+    /// The `tidegate` program.
+    pub tidegate: &'a Path,
+    /// This program.
+    pub own: &'a Path,
+    /// The server.
+    pub server: &'a Path,
+    /// Over what.
+    pub link: Link,
+    /// The cell's, and the plan's.
+    pub seed: u64,
+    /// The agent's `--udp`; none: there is no agent.
+    pub udp: Option<&'a str>,
+}
+
+/// What the laboratory knows of it.
+#[derive(Debug, Serialize)]
+pub struct Observed {
+    /// In the downlink's queue, each packet.
+    pub queue_mean_ms: f64,
+    /// The same.
+    pub queue_p99_ms: f64,
+    /// Of the downlink, headers included.
+    pub delivered_mbps: f64,
+    /// Dropped before the downlink.
+    pub drops: u64,
+    /// That the machine was too busy, for one.
+    pub warnings: Vec<String>,
+}
+
+impl Stage<'_> {
+    /// Performs the plan. Everything that it started is gone afterwards, also if `stop` is set meanwhile.
+    pub fn perform(
+        &self,
+        plan: &Plan,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(outcome::Seen, Observed)> {
+        let folder = tempfile::tempdir()?;
+        let files = Folder::at(folder.path());
+        files.write(plan)?;
+        let scenario = folder.path().join("scenario.toml");
+        fs::write(&scenario, self.scenario(plan, folder.path()))?;
+        let results = folder.path().join("results.json");
+        let mut laboratory = Laboratory::start(self.tidegate, &scenario, &results)?;
+        let told = loop {
+            let told = files.told()?;
+            let ended = laboratory.ended()?;
+            ensure!(!stop.load(Ordering::Relaxed), Interrupted);
+            match told {
+                Some(told) if told["failed"].is_string() => bail!("{}", text(&told["failed"])),
+                Some(told) if ended => break told,
+                None if ended => bail!("nobody has told what was seen"),
+                _ => std::thread::sleep(POLL_INTERVAL),
+            }
+        };
+        laboratory.succeeded()?;
+        let seen = serde_json::from_value(told["seen"].clone()).context("what was seen")?;
+        let results: Value = serde_json::from_slice(&fs::read(&results)?)?;
+        Ok((seen, observed(&results["runs"][0])?))
+    }
+
+    fn scenario(&self, plan: &Plan, folder: &Path) -> String {
+        let duration_s = START_S + plan.seconds + SPARE_S;
+        let directions = self.link.directions();
+        let seed = self.seed;
+        let [server, own] = [self.server, self.own].map(shell);
+        let folder = shell(folder);
+        let mut names = plan::hosts();
+        names.push("call".to_owned());
+        let addresses: String = Address::all(names)
+            .map(|Address { ip, .. }| format!(" {ip}"))
+            .collect();
+        // The hosts' addresses are the server's, whose device has another besides.
+        let server = command(&format!(
+            "device=$(ip route show default | sed 's/.* dev \\([^ ]*\\).*/\\1/')
+            for address in{addresses}; do ip address add $address/32 dev $device; done
+            {own} echo &
+            exec {server} {folder}"
+        ));
+        let client = command(&format!("exec {own} user {folder} {seed}"));
+        let run = match self.udp {
+            None => r#"{ name = "untouched" }"#.to_owned(),
+            Some(udp) => format!(
+                r#"{{ name = "held", law = "tide", udp = {} }}"#,
+                quoted(udp)
+            ),
+        };
+        format!(
+            r#"
+name = "browse"
+duration_s = {duration_s}
+warmup_s = {START_S}
+seed = {seed}
+{directions}
+workload = [
+    {{ name = "server", does = {{ command = {{ {server}, side = "server" }} }} }},
+    {{ name = "user", start_s = {START_S}, does = {{ command = {{ {client} }} }} }},
+]
+run = [{run}]
+"#
+        )
+    }
+}
+
+/// Somebody does not want to wait any more.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// What was asked for cannot be done as asked: the laboratory has said why.
+#[derive(Debug)]
+pub struct Refused;
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the laboratory refuses")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// A run of `tidegate lab`, which ends with this value.
+struct Laboratory(Child);
+
+impl Laboratory {
+    fn start(tidegate: &Path, scenario: &Path, results: &Path) -> Result<Self> {
+        let mut command = Command::new(tidegate);
+        command
+            // The commands are our own, and the server's adds addresses.
+            .args(["lab", "--json", "--allow-commands", "--root"])
+            .arg(scenario)
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(results)?)
+            // An interrupt from the terminal reaches us alone, and we hand it on, once.
+            .process_group(0);
+        let own = Pid::this();
+        let die_with_us = move || {
+            nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?;
+            match Pid::parent() == own {
+                true => Ok(()),
+                false => Err(nix::errno::Errno::ESRCH.into()),
+            }
+        };
+        // SAFETY: the closure runs between fork and exec and makes two system calls, without allocating.
+        unsafe { command.pre_exec(die_with_us) };
+        Ok(Self(command.spawn().context("run tidegate")?))
+    }
+
+    fn ended(&mut self) -> Result<bool> {
+        Ok(self.0.try_wait()?.is_some())
+    }
+
+    fn succeeded(&mut self) -> Result<()> {
+        const BAD_INPUT: i32 = 2;
+        let status = self.0.wait()?;
+        ensure!(status.code() != Some(BAD_INPUT), Refused);
+        ensure!(status.success(), "tidegate lab: {status}");
+        Ok(())
+    }
+}
+
+impl Drop for Laboratory {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGINT);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+fn observed(run: &Value) -> Result<Observed> {
+    let number = |pointer: &str| {
+        let found = run.pointer(pointer).and_then(Value::as_f64);
+        found.with_context(|| format!("no {pointer} in the results"))
+    };
+    Ok(Observed {
+        queue_mean_ms: number("/link/queue_delay_ms/mean")?,
+        queue_p99_ms: number("/link/queue_delay_ms/p99")?,
+        delivered_mbps: number("/link/delivered_bps")? * 1e-6,
+        drops: number("/link/drops")? as u64,
+        warnings: serde_json::from_value(run["health"]["warnings"].clone())?,
+    })
+}
+
+/// A word of the shell's.
+fn shell(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,216 @@
+//! Who browses: performs the plan in the client's namespace, all of it at the same time, as in a household.
+
+use crate::browser::{Browser, Late, Network, Tab};
+use crate::call::{self, Echo, call};
+use crate::outcome::{Call, Download, PATIENCE_S, Page, Seen, Video};
+use crate::plan::{self, FILES_HOST, Plan, VIDEO_HOST};
+use crate::stage::{Address, Folder};
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// For the server to be there.
+const SERVER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Given to a page's answer beyond the time that it asks for.
+const SLACK: Duration = Duration::from_secs(30);
+
+/// After the end of the plan what is on its way is given up.
+const MINUTE_S: f64 = 60.0;
+
+/// When a page has loaded, and what came; null before.
+const LOADED: &str = include_str!("user/loaded.js");
+
+/// Performs the plan of the folder. Says each minute that it is not stuck.
+pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
+    let plan = folder.plan()?;
+    let trust = folder.trust(SERVER_PATIENCE)?;
+    let hosts: Vec<(String, String)> = Address::all(plan::hosts())
+        .map(|address| (address.name, address.ip.to_string()))
+        .collect();
+    let network = Network {
+        hosts: &hosts,
+        trust: &trust,
+    };
+    let browser = Browser::start(&folder.profile(), &network)?;
+    let version = browser.version()?;
+    let [page, video, file] = [browser.tab()?, browser.tab()?, browser.tab()?];
+    let household = Household {
+        plan: &plan,
+        start: Instant::now(),
+        over: AtomicBool::new(false),
+    };
+    let callee = SocketAddr::new(Address::of_call().ip.into(), call::PORT);
+    std::thread::scope(|scope| {
+        let videos = scope.spawn(|| household.watch(&video));
+        let downloads = scope.spawn(|| household.download(&file));
+        let call = scope.spawn(|| call(callee, seed, household.start, &household.over));
+        let pages = household.browse(&page);
+        // Whatever went wrong, nobody goes on alone.
+        let videos = videos.join().expect("it does not panic");
+        let downloads = downloads.join().expect("it does not panic");
+        household.over.store(true, Ordering::Relaxed);
+        let echoes = call.join().expect("it does not panic")?;
+        let beside: Vec<Echo> = echoes
+            .iter()
+            .copied()
+            .filter(|echo| plan.downloads_at(echo.at_s))
+            .collect();
+        Ok(Seen {
+            browser: version,
+            pages: pages?,
+            videos: videos?,
+            downloads: downloads?,
+            call: Call::of(&echoes),
+            call_beside_download: Call::of(&beside),
+        })
+    })
+}
+
+/// Who has a plan in common.
+struct Household<'a> {
+    plan: &'a Plan,
+    start: Instant,
+    over: AtomicBool,
+}
+
+impl Household<'_> {
+    /// Seconds since the start.
+    fn now_s(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Waits for that moment. False if there is nothing to wait for any more: something has failed.
+    fn wait(&self, at_s: f64) -> bool {
+        const POLL_INTERVAL: Duration = Duration::from_millis(200);
+        while !self.over.load(Ordering::Relaxed) {
+            let left = Duration::from_secs_f64((at_s - self.now_s()).max(0.0));
+            if left.is_zero() {
+                return true;
+            }
+            std::thread::sleep(left.min(POLL_INTERVAL));
+        }
+        false
+    }
+
+    /// What it comes to; an error ends everything.
+    fn unless_it_fails<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let result = work();
+        if result.is_err() {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// One page after another.
+    fn browse(&self, tab: &Tab) -> Result<Vec<Page>> {
+        self.unless_it_fails(|| {
+            let mut pages = Vec::new();
+            let mut minute = 0.0;
+            for (number, visit) in self.plan.visits.iter().enumerate() {
+                if !self.wait(visit.at_s) || self.now_s() >= self.plan.seconds {
+                    break;
+                }
+                if self.now_s() >= (minute + 1.0) * MINUTE_S {
+                    minute = (self.now_s() / MINUTE_S).floor();
+                    let whole = self.plan.seconds / MINUTE_S;
+                    eprintln!("  minute {minute} of {whole:.0}: {} pages", pages.len());
+                }
+                let url = format!("https://{}/page/{number}/{}", visit.host, visit.wait_ms);
+                pages.extend(self.visit(tab, &url).context(url)?);
+            }
+            // Nobody stays behind in a page that is still loading.
+            self.wait(self.plan.seconds);
+            Ok(pages)
+        })
+    }
+
+    /// None if the plan's end came first, so that nobody knows how long it would have taken.
+    fn visit(&self, tab: &Tab, url: &str) -> Result<Option<Page>> {
+        let at_s = self.now_s();
+        let left_s = self.plan.seconds - at_s;
+        let patience = Duration::from_secs_f64(left_s.min(PATIENCE_S));
+        let mut page = Page {
+            at_s,
+            beside_download: self.plan.downloads_at(at_s),
+            load_s: None,
+            objects: Default::default(),
+        };
+        let until = Instant::now() + patience;
+        let opened = tab
+            .open(url, patience)
+            .and_then(|()| tab.wait_for(LOADED, until.saturating_duration_since(Instant::now())));
+        match opened {
+            Ok(loaded) => {
+                page.load_s = loaded["load_s"].as_f64();
+                page.objects = serde_json::from_value(loaded["objects"].clone())?;
+                let other = &page.objects.other;
+                ensure!(other.is_empty(), "not by HTTP/3: {}", other.join(", "));
+                Ok(Some(page))
+            }
+            Err(error) if error.is::<Late>() => {
+                tab.stop()?;
+                Ok((left_s > PATIENCE_S).then_some(page))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One video after another.
+    fn watch(&self, tab: &Tab) -> Result<Vec<Video>> {
+        self.unless_it_fails(|| {
+            let mut videos = Vec::new();
+            for (number, video) in self.plan.videos.iter().enumerate() {
+                if !self.wait(video.at_s) {
+                    break;
+                }
+                let weights = json!(video.weights);
+                let ask = |left_s: f64| format!("play({number}, {left_s}, {weights})");
+                let until_s = video.at_s + video.watched_s;
+                let name = "player";
+                videos.extend(self.page_of(tab, VIDEO_HOST, name, until_s, ask)?);
+            }
+            Ok(videos)
+        })
+    }
+
+    /// One download after another.
+    fn download(&self, tab: &Tab) -> Result<Vec<Download>> {
+        self.unless_it_fails(|| {
+            let mut downloads = Vec::new();
+            for (number, download) in self.plan.downloads.iter().enumerate() {
+                if !self.wait(download.at_s) {
+                    break;
+                }
+                let ask = |left_s: f64| format!("download({number}, {left_s})");
+                let name = "download";
+                downloads.extend(self.page_of(tab, FILES_HOST, name, download.until_s, ask)?);
+            }
+            Ok(downloads)
+        })
+    }
+
+    /// Opens the page of that name, and what it says to `ask` by `until_s`. Nothing if it did not even open by then.
+    fn page_of<T: serde::de::DeserializeOwned>(
+        &self,
+        tab: &Tab,
+        host: &str,
+        name: &str,
+        until_s: f64,
+        ask: impl FnOnce(f64) -> String,
+    ) -> Result<Option<T>> {
+        let left = |of: &Self| Duration::from_secs_f64((until_s - of.now_s()).max(0.0));
+        let url = format!("https://{host}/page/{name}/0");
+        match tab.open(&url, left(self)) {
+            Err(error) if error.is::<Late>() => return Ok(None),
+            opened => opened?,
+        }
+        let left_s = left(self);
+        let told = tab
+            .evaluate(&ask(left_s.as_secs_f64()), left_s + SLACK)
+            .with_context(|| url.clone())?;
+        serde_json::from_value(told).map(Some).context(url)
+    }
+}
