@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -34,9 +34,9 @@ pub struct Echo {
     pub ms: Option<f64>,
 }
 
-/// Sends back whatever comes, for ever.
-pub fn echo() -> Result<()> {
-    let socket = UdpSocket::bind(("0.0.0.0", PORT)).context("the call's port")?;
+/// Sends back whatever comes to that address, for ever.
+pub fn echo(at: Ipv4Addr) -> Result<()> {
+    let socket = UdpSocket::bind((at, PORT)).context("the call's address")?;
     let mut datagram = [0; 1500];
     loop {
         let (length, from) = socket.recv_from(&mut datagram)?;

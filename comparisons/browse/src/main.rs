@@ -15,11 +15,14 @@ use laboratory::Link;
 use outcome::{Seen, Summary};
 use plan::Plan;
 use serde::Serialize;
-use stage::{Folder, Interrupted, Observed, Refused, Stage};
+use stage::{Address, Folder, Interrupted, Observed, Refused, Stage};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Stacks that there are servers of.
+const SERVERS: [&str; 2] = ["quic-go", "quinn"];
 
 /// Pages, videos, downloads and a call over HTTP/3 in a browser, untouched and held.
 #[derive(Debug, Parser)]
@@ -32,8 +35,11 @@ struct Arguments {
     #[arg(long)]
     link: Option<Link>,
     /// The agent's `--udp`
-    #[arg(long, value_name = "HOW", default_value = "hold")]
+    #[arg(long, value_name = "HOW", default_value = "hold", value_parser = how)]
     udp: String,
+    /// Whose HTTP/3 the server is: quic-go's congestion control is Reno, quinn's is CUBIC
+    #[arg(long, value_name = "STACK", default_value = SERVERS[0], value_parser = SERVERS)]
+    server: String,
     /// Of what is done when, and of the cell
     #[arg(long, value_name = "N", default_value_t = 7)]
     seed: u64,
@@ -63,9 +69,10 @@ enum Part {
 
 /// What is printed as JSON.
 #[derive(Serialize)]
-struct Report {
+struct Report<'a> {
     minutes: u32,
     seed: u64,
+    server: &'a str,
     links: Vec<Over>,
 }
 
@@ -90,10 +97,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.part {
         None => compare(&arguments),
-        Some(Part::Echo) => call::echo(),
+        Some(Part::Echo) => call::echo(Address::of_call().ip),
         Some(Part::User { folder, seed }) => {
             let folder = Folder::at(folder);
-            folder.tell(&user::perform(&folder, *seed))
+            folder.tell(user::perform(&folder, *seed))
         }
     };
     let Err(error) = done else {
@@ -107,25 +114,47 @@ fn main() -> ExitCode {
     })
 }
 
+/// The agent's words, of which it knows more than we do; but one of them leaves nothing to look at.
+fn how(word: &str) -> Result<String, &'static str> {
+    match word {
+        "fallback" => Err("it turns QUIC away, and all of this is QUIC"),
+        _ => Ok(word.to_owned()),
+    }
+}
+
 fn compare(arguments: &Arguments) -> Result<()> {
     let stop = stop_flag()?;
+    let found = |path: &Path, what: &'static str| path.canonicalize().context(what);
+    let server = format!("browse-{}", arguments.server);
+    let stage = Stage {
+        tidegate: found(&arguments.tidegate, "the program tidegate")?,
+        own: std::env::current_exe()?,
+        server: found(&arguments.programs.join(server), "the server")?,
+        seed: arguments.seed,
+        stop,
+    };
+    stage.rehearse(&arguments.udp)?;
     let plan = Plan::new(arguments.seed, f64::from(arguments.minutes) * 60.0);
+    let wanted = |link: &Link| arguments.link.is_none_or(|wanted| wanted == *link);
     let mut links = Vec::new();
-    for link in Link::ALL {
-        if arguments.link.is_some_and(|wanted| wanted != link) {
-            continue;
-        }
+    for link in Link::ALL.into_iter().filter(wanted) {
+        let perform = |udp: Option<&str>| {
+            let how = udp.unwrap_or("untouched");
+            eprintln!("{link}, {how}: {} min", arguments.minutes);
+            perform(&stage, &plan, link, udp)
+        };
         links.push(Over {
             link,
             udp: arguments.udp.clone(),
-            untouched: perform(arguments, &plan, link, None, &stop)?,
-            held: perform(arguments, &plan, link, Some(&arguments.udp), &stop)?,
+            untouched: perform(None)?,
+            held: perform(Some(&arguments.udp))?,
         });
     }
     if arguments.json {
         let report = Report {
             minutes: arguments.minutes,
             seed: arguments.seed,
+            server: &arguments.server,
             links,
         };
         println!("{}", serde_json::to_string_pretty(&report)?);
@@ -135,25 +164,8 @@ fn compare(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn perform(
-    arguments: &Arguments,
-    plan: &Plan,
-    link: Link,
-    udp: Option<&str>,
-    stop: &Arc<AtomicBool>,
-) -> Result<Performed> {
-    let found = |path: &Path, what: &'static str| path.canonicalize().context(what);
-    let how = udp.unwrap_or("untouched");
-    eprintln!("{link}, {how}: {} minutes", arguments.minutes);
-    let stage = Stage {
-        tidegate: &found(&arguments.tidegate, "the program tidegate")?,
-        own: &std::env::current_exe()?,
-        server: &found(&arguments.programs.join("browse-quic-go"), "the server")?,
-        link,
-        seed: arguments.seed,
-        udp,
-    };
-    let (seen, observed) = stage.perform(plan, stop)?;
+fn perform(stage: &Stage, plan: &Plan, link: Link, udp: Option<&str>) -> Result<Performed> {
+    let (seen, observed) = stage.perform(plan, link, udp)?;
     for warning in &observed.warnings {
         eprintln!("  {warning}");
     }

@@ -1,12 +1,13 @@
 //! Where it takes place: the files that all processes share, the hosts' addresses, and the laboratory.
 
+use crate::outcome::Seen;
+use crate::page;
 use crate::plan::{self, Plan};
-use crate::{outcome, page};
 use anyhow::{Context, Result, bail, ensure};
 use laboratory::{Link, command, quoted};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
 use std::net::Ipv4Addr;
@@ -23,6 +24,9 @@ const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 /// When the browser starts, and what passes until it has, and after the plan's end, in seconds.
 const START_S: f64 = 1.0;
 const SPARE_S: f64 = 20.0;
+
+/// What does not count of the link.
+const WARMUP_S: f64 = 0.5;
 
 /// How often it is looked whether something has happened.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -53,6 +57,14 @@ impl Address {
         let last = Self::all(names).last();
         last.expect("there is at least that one")
     }
+}
+
+/// What the browser's process hands over.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Told {
+    Seen(Box<Seen>),
+    Failed(String),
 }
 
 /// The files that this process, the browser's and the server share.
@@ -102,13 +114,13 @@ impl Folder {
     }
 
     /// Hands over what was seen, or why there is nothing.
-    pub fn tell(&self, seen: &Result<outcome::Seen>) -> Result<()> {
+    pub fn tell(&self, seen: Result<Seen>) -> Result<()> {
         let told = match seen {
-            Ok(seen) => serde_json::json!({ "seen": seen }),
-            Err(why) => serde_json::json!({ "failed": format!("{why:#}") }),
+            Ok(seen) => Told::Seen(Box::new(seen)),
+            Err(why) => Told::Failed(format!("{why:#}")),
         };
         let new = self.0.join("told.new");
-        fs::write(&new, told.to_string())?;
+        fs::write(&new, serde_json::to_vec(&told)?)?;
         Ok(fs::rename(new, self.told_path())?)
     }
 
@@ -117,7 +129,7 @@ impl Folder {
     }
 
     /// What was handed over, if it was.
-    fn told(&self) -> Result<Option<Value>> {
+    fn told(&self) -> Result<Option<Told>> {
         match fs::read(self.told_path()) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(_) => Ok(None),
@@ -125,20 +137,18 @@ impl Folder {
     }
 }
 
-/// One plan over one link.
-pub struct Stage<'a> {
+/// What plans are performed with.
+pub struct Stage {
     /// The `tidegate` program.
-    pub tidegate: &'a Path,
+    pub tidegate: PathBuf,
     /// This program.
-    pub own: &'a Path,
+    pub own: PathBuf,
     /// The server.
-    pub server: &'a Path,
-    /// Over what.
-    pub link: Link,
-    /// The cell's, and the plan's.
+    pub server: PathBuf,
+    /// The cell's, and the call's.
     pub seed: u64,
-    /// The agent's `--udp`; none: there is no agent.
-    pub udp: Option<&'a str>,
+    /// Set when nobody wants to wait any more.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What the laboratory knows of it.
@@ -156,48 +166,64 @@ pub struct Observed {
     pub warnings: Vec<String>,
 }
 
-impl Stage<'_> {
-    /// Performs the plan. Everything that it started is gone afterwards, also if `stop` is set meanwhile.
-    pub fn perform(
-        &self,
-        plan: &Plan,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<(outcome::Seen, Observed)> {
+impl Stage {
+    /// Tries the agent on a second of pings, so that what it refuses costs no more than that.
+    pub fn rehearse(&self, udp: &str) -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let pings = r#"{ name = "pings", does = { ping = { interval_ms = 100 } } }"#;
+        let scenario = scenario(Link::Constant, self.seed, 1.0, pings, Some(udp));
+        self.run(folder.path(), &scenario, || Ok(())).map(drop)
+    }
+
+    /// Performs the plan, with an agent if `udp` says how. Everything that it started is gone afterwards, also if it is
+    /// stopped meanwhile.
+    pub fn perform(&self, plan: &Plan, link: Link, udp: Option<&str>) -> Result<(Seen, Observed)> {
         let folder = tempfile::tempdir()?;
         let files = Folder::at(folder.path());
         files.write(plan)?;
-        let scenario = folder.path().join("scenario.toml");
-        fs::write(&scenario, self.scenario(plan, folder.path()))?;
-        let results = folder.path().join("results.json");
-        let mut laboratory = Laboratory::start(self.tidegate, &scenario, &results)?;
-        let told = loop {
-            let told = files.told()?;
-            let ended = laboratory.ended()?;
-            ensure!(!stop.load(Ordering::Relaxed), Interrupted);
-            match told {
-                Some(told) if told["failed"].is_string() => bail!("{}", text(&told["failed"])),
-                Some(told) if ended => break told,
-                None if ended => bail!("nobody has told what was seen"),
-                _ => std::thread::sleep(POLL_INTERVAL),
-            }
-        };
-        laboratory.succeeded()?;
-        let seen = serde_json::from_value(told["seen"].clone()).context("what was seen")?;
-        let results: Value = serde_json::from_slice(&fs::read(&results)?)?;
-        Ok((seen, observed(&results["runs"][0])?))
+        let duration_s = START_S + plan.seconds + SPARE_S;
+        let workloads = self.workloads(folder.path());
+        let scenario = scenario(link, self.seed, duration_s, &workloads, udp);
+        // Nobody waits for the end of a plan that has failed.
+        let run = self.run(folder.path(), &scenario, || match files.told()? {
+            Some(Told::Failed(why)) => bail!(why),
+            _ => Ok(()),
+        })?;
+        match files.told()? {
+            Some(Told::Seen(seen)) => Ok((*seen, observed(&run)?)),
+            _ => bail!("the browser has not come to an end in time"),
+        }
     }
 
-    fn scenario(&self, plan: &Plan, folder: &Path) -> String {
-        let duration_s = START_S + plan.seconds + SPARE_S;
-        let directions = self.link.directions();
-        let seed = self.seed;
-        let [server, own] = [self.server, self.own].map(shell);
-        let folder = shell(folder);
+    /// Runs a scenario, and looks now and then whether it is worth going on.
+    fn run(
+        &self,
+        folder: &Path,
+        scenario: &str,
+        goes_on: impl Fn() -> Result<()>,
+    ) -> Result<Value> {
+        let [file, results] = ["scenario.toml", "results.json"].map(|name| folder.join(name));
+        fs::write(&file, scenario)?;
+        let mut laboratory = Laboratory::start(&self.tidegate, &file, &results)?;
+        while !laboratory.ended()? {
+            std::thread::sleep(POLL_INTERVAL);
+            ensure!(!self.stop.load(Ordering::Relaxed), Interrupted);
+            goes_on()?;
+        }
+        laboratory.succeeded()?;
+        let mut results: Value = serde_json::from_slice(&fs::read(&results)?)?;
+        Ok(results["runs"][0].take())
+    }
+
+    /// The server, the other end of the call, and who browses.
+    fn workloads(&self, folder: &Path) -> String {
         let mut names = plan::hosts();
         names.push("call".to_owned());
         let addresses: String = Address::all(names)
             .map(|Address { ip, .. }| format!(" {ip}"))
             .collect();
+        let [server, own, folder] = [&self.server, &self.own, folder].map(shell);
+        let seed = self.seed;
         // The hosts' addresses are the server's, whose device has another besides.
         let server = command(&format!(
             "device=$(ip route show default | sed 's/.* dev \\([^ ]*\\).*/\\1/')
@@ -205,29 +231,36 @@ impl Stage<'_> {
             {own} echo &
             exec {server} {folder}"
         ));
-        let client = command(&format!("exec {own} user {folder} {seed}"));
-        let run = match self.udp {
-            None => r#"{ name = "untouched" }"#.to_owned(),
-            Some(udp) => format!(
-                r#"{{ name = "held", law = "tide", udp = {} }}"#,
-                quoted(udp)
-            ),
-        };
+        let user = command(&format!("exec {own} user {folder} {seed}"));
         format!(
-            r#"
+            r#"{{ name = "server", does = {{ command = {{ {server}, side = "server" }} }} }},
+    {{ name = "user", start_s = {START_S}, does = {{ command = {{ {user} }} }} }},"#
+        )
+    }
+}
+
+fn scenario(link: Link, seed: u64, duration_s: f64, workloads: &str, udp: Option<&str>) -> String {
+    let directions = link.directions();
+    let run = match udp {
+        None => r#"{ name = "untouched" }"#.to_owned(),
+        Some(udp) => {
+            let udp = quoted(udp);
+            format!(r#"{{ name = "steered", law = "tide", udp = {udp} }}"#)
+        }
+    };
+    format!(
+        r#"
 name = "browse"
 duration_s = {duration_s}
-warmup_s = {START_S}
+warmup_s = {WARMUP_S}
 seed = {seed}
 {directions}
 workload = [
-    {{ name = "server", does = {{ command = {{ {server}, side = "server" }} }} }},
-    {{ name = "user", start_s = {START_S}, does = {{ command = {{ {client} }} }} }},
+    {workloads}
 ]
 run = [{run}]
 "#
-        )
-    }
+    )
 }
 
 /// Somebody does not want to wait any more.
@@ -320,8 +353,4 @@ fn observed(run: &Value) -> Result<Observed> {
 /// A word of the shell's.
 fn shell(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

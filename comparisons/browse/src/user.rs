@@ -17,11 +17,13 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 /// Given to a page's answer beyond the time that it asks for.
 const SLACK: Duration = Duration::from_secs(30);
 
-/// After the end of the plan what is on its way is given up.
 const MINUTE_S: f64 = 60.0;
 
 /// When a page has loaded, and what came; null before.
 const LOADED: &str = include_str!("user/loaded.js");
+
+/// Whether a page's scripts have run; null before.
+const COMPLETE: &str = r#"document.readyState === "complete" || null"#;
 
 /// Performs the plan of the folder. Says each minute that it is not stuck.
 pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
@@ -53,16 +55,19 @@ pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
         let downloads = downloads.join().expect("it does not panic");
         household.over.store(true, Ordering::Relaxed);
         let echoes = call.join().expect("it does not panic")?;
+        let is_heard = echoes.iter().any(|echo| echo.ms.is_some());
         let beside: Vec<Echo> = echoes
             .iter()
             .copied()
             .filter(|echo| plan.downloads_at(echo.at_s))
             .collect();
+        let (pages, videos, downloads) = (pages?, videos?, downloads?);
+        ensure!(is_heard, "nothing of the call came back");
         Ok(Seen {
             browser: version,
-            pages: pages?,
-            videos: videos?,
-            downloads: downloads?,
+            pages,
+            videos,
+            downloads,
             call: Call::of(&echoes),
             call_beside_download: Call::of(&beside),
         })
@@ -203,10 +208,13 @@ impl Household<'_> {
     ) -> Result<Option<T>> {
         let left = |of: &Self| Duration::from_secs_f64((until_s - of.now_s()).max(0.0));
         let url = format!("https://{host}/page/{name}/0");
-        match tab.open(&url, left(self)) {
+        let opened = tab
+            .open(&url, left(self))
+            .and_then(|()| tab.wait_for(COMPLETE, left(self)));
+        match opened {
             Err(error) if error.is::<Late>() => return Ok(None),
-            opened => opened?,
-        }
+            opened => opened.with_context(|| url.clone())?,
+        };
         let left_s = left(self);
         let told = tab
             .evaluate(&ask(left_s.as_secs_f64()), left_s + SLACK)
