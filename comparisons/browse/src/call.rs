@@ -129,3 +129,35 @@ fn refused(error: &std::io::Error) -> bool {
 fn waited(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_back_has_a_round_trip() {
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = other.local_addr().unwrap();
+        let over = AtomicBool::new(false);
+        let echoes = std::thread::scope(|scope| {
+            let calling = scope.spawn(|| call(to, 1, Instant::now(), &over));
+            let mut datagram = [0; 1500];
+            // The first two are voice and a part of a picture; the third is lost.
+            for sent_back in [true, true, false] {
+                let (length, from) = other.recv_from(&mut datagram).unwrap();
+                if sent_back {
+                    other.send_to(&datagram[..length], from).unwrap();
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+            calling.join().unwrap().unwrap()
+        });
+        assert!(echoes.len() >= 3);
+        assert!(
+            echoes[..2]
+                .iter()
+                .all(|echo| echo.ms.is_some_and(|ms| ms < 1e3))
+        );
+        assert_eq!(echoes[2].ms, None);
+    }
+}

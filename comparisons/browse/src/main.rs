@@ -15,7 +15,7 @@ use laboratory::Link;
 use outcome::{Seen, Summary};
 use plan::Plan;
 use serde::Serialize;
-use stage::{Address, Folder, Interrupted, Observed, Refused, Stage};
+use stage::{Address, BadInput, Folder, Interrupted, Observed, Stage};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ struct Arguments {
     /// Of what is done when, and of the cell
     #[arg(long, value_name = "N", default_value_t = 7)]
     seed: u64,
-    /// Print JSON instead of a table
+    /// Print JSON, and the table as the rest of what is for people
     #[arg(long)]
     json: bool,
     /// The `tidegate` program
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
     eprintln!("browse: {error:#}");
     ExitCode::from(match () {
         () if error.is::<Interrupted>() => 130,
-        () if error.is::<Refused>() => 2,
+        () if error.is::<BadInput>() => 2,
         () => 1,
     })
 }
@@ -124,7 +124,10 @@ fn how(word: &str) -> Result<String, &'static str> {
 
 fn compare(arguments: &Arguments) -> Result<()> {
     let stop = stop_flag()?;
-    let found = |path: &Path, what: &'static str| path.canonicalize().context(what);
+    let found = |path: &Path, what: &str| {
+        let whole = path.canonicalize();
+        whole.map_err(|error| BadInput(format!("{what}: {}: {error}", path.display())))
+    };
     let server = format!("browse-{}", arguments.server);
     let stage = Stage {
         tidegate: found(&arguments.tidegate, "the program tidegate")?,
@@ -150,17 +153,19 @@ fn compare(arguments: &Arguments) -> Result<()> {
             held: perform(Some(&arguments.udp))?,
         });
     }
-    if arguments.json {
-        let report = Report {
-            minutes: arguments.minutes,
-            seed: arguments.seed,
-            server: &arguments.server,
-            links,
-        };
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        println!("{}", table::table(&links));
+    let table = table::table(&links);
+    if !arguments.json {
+        println!("{table}");
+        return Ok(());
     }
+    eprintln!("{table}");
+    let report = Report {
+        minutes: arguments.minutes,
+        seed: arguments.seed,
+        server: &arguments.server,
+        links,
+    };
+    println!("{}", serde_json::to_string_pretty(&report)?);
     Ok(())
 }
 
@@ -186,4 +191,21 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
             .context("catch signals")?;
     }
     Ok(stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_no_http3_is_refused() {
+        assert!(Arguments::try_parse_from(["browse", "--udp", "fallback"]).is_err());
+        assert!(Arguments::try_parse_from(["browse", "--minutes", "0"]).is_err());
+        assert!(Arguments::try_parse_from(["browse", "--server", "nginx"]).is_err());
+        let default = Arguments::try_parse_from(["browse"]).unwrap();
+        assert_eq!(
+            (default.udp.as_str(), default.server.as_str()),
+            ("hold", "quic-go")
+        );
+    }
 }

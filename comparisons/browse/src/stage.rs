@@ -275,17 +275,17 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// What was asked for cannot be done as asked: the laboratory has said why.
+/// What was asked for cannot be done as asked.
 #[derive(Debug)]
-pub struct Refused;
+pub struct BadInput(pub String);
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for BadInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the laboratory refuses")
+        f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for BadInput {}
 
 /// A run of `tidegate lab`, which ends with this value.
 struct Laboratory(Child);
@@ -321,7 +321,10 @@ impl Laboratory {
     fn succeeded(&mut self) -> Result<()> {
         const BAD_INPUT: i32 = 2;
         let status = self.0.wait()?;
-        ensure!(status.code() != Some(BAD_INPUT), Refused);
+        ensure!(
+            status.code() != Some(BAD_INPUT),
+            BadInput("the laboratory refuses that".to_owned())
+        );
         ensure!(status.success(), "tidegate lab: {status}");
         Ok(())
     }
@@ -353,4 +356,36 @@ fn observed(run: &Value) -> Result<Observed> {
 /// A word of the shell's.
 fn shell(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_have_addresses_of_their_own() {
+        let hosts = plan::hosts().len();
+        let mut all: Vec<Ipv4Addr> = Address::all(plan::hosts()).map(|a| a.ip).collect();
+        all.push(Address::of_call().ip);
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), hosts + 1);
+        // 203.0.113.0/24
+        assert!(all.iter().all(|ip| ip.octets()[..3] == [203, 0, 113]));
+    }
+
+    #[test]
+    fn the_shell_takes_a_path_for_one_word() {
+        assert_eq!(shell(Path::new("/a b")), "'/a b'");
+        assert_eq!(shell(Path::new("/it's")), r"'/it'\''s'");
+    }
+
+    #[test]
+    fn what_is_told_is_what_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Folder::at(folder.path());
+        assert!(files.told().unwrap().is_none());
+        files.tell(Err(anyhow::anyhow!("no browser"))).unwrap();
+        assert!(matches!(files.told().unwrap(), Some(Told::Failed(why)) if why == "no browser"));
+    }
 }

@@ -78,6 +78,7 @@ fn every_page_of_a_task_is_tried_or_says_why_not() {
         "reproduction.md",
         "promises.md",
         "quic-stacks.md",
+        "browsing.md",
         "security.md",
         "architecture.md",
     ];
