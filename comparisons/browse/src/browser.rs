@@ -59,6 +59,18 @@ impl std::fmt::Display for Late {
 
 impl std::error::Error for Late {}
 
+/// What the network did not let happen, in the browser's words.
+#[derive(Debug)]
+pub struct Unreachable(pub String);
+
+impl std::fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
 impl Browser {
     /// Starts one that speaks HTTP/3 from the first packet, with nothing in its cache.
     pub fn start(profile: &Path, network: &Network) -> Result<Self> {
@@ -147,9 +159,10 @@ impl Tab<'_> {
     /// Opens a page: its first bytes have come. Whatever is on its way to the page before it is given up.
     pub fn open(&self, url: &str, patience: Duration) -> Result<()> {
         let opened = self.ask("Page.navigate", json!({ "url": url }), patience)?;
-        let error = &opened["errorText"];
-        ensure!(error.is_null(), "{url}: {error}");
-        Ok(())
+        match opened["errorText"].as_str() {
+            Some(error) => Err(anyhow!(Unreachable(error.to_owned()))),
+            None => Ok(()),
+        }
     }
 
     /// The value of an expression, or what it promises.

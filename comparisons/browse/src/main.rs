@@ -171,14 +171,17 @@ fn compare(arguments: &Arguments) -> Result<()> {
 
 fn perform(stage: &Stage, plan: &Plan, link: Link, udp: Option<&str>) -> Result<Performed> {
     let (seen, observed) = stage.perform(plan, link, udp)?;
-    for warning in &observed.warnings {
-        eprintln!("  {warning}");
-    }
-    Ok(Performed {
+    let performed = Performed {
         summary: seen.summary(),
         observed,
         seen,
-    })
+    };
+    // Whoever interrupts the hour has something of it.
+    eprintln!("  {}", table::line(&performed));
+    for warning in &performed.observed.warnings {
+        eprintln!("  {warning}");
+    }
+    Ok(performed)
 }
 
 /// Set by whatever wants this process to end. What it started ends first; a second one does not wait for that.

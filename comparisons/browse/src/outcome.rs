@@ -33,8 +33,10 @@ pub struct Page {
     pub at_s: f64,
     /// Whether a download ran at that time.
     pub beside_download: bool,
-    /// Until its event `load` was over; none if it was given up.
+    /// Until its event `load` was over; none if it was given up or did not even open.
     pub load_s: Option<f64>,
+    /// Why it did not open, in the browser's words.
+    pub error: Option<String>,
     /// What it consisted of, as far as the browser says.
     pub objects: Objects,
 }
@@ -69,6 +71,8 @@ pub struct Video {
     pub bits: f64,
     /// How often the bitrate changed.
     pub changes: u32,
+    /// How often a segment had to be asked for again.
+    pub failures: u32,
 }
 
 /// A download, as its page tells.
@@ -78,6 +82,8 @@ pub struct Download {
     pub bytes: f64,
     /// It ran.
     pub seconds: f64,
+    /// How often it had to be asked for again.
+    pub failures: u32,
 }
 
 /// A call.
@@ -121,8 +127,10 @@ impl Call {
 pub struct Summary {
     /// Pages asked for.
     pub pages: usize,
-    /// Those that were given up; they count as loaded at that time.
+    /// Those that were given up or did not open; they count as loaded when one is given up.
     pub pages_given_up: usize,
+    /// Requests that had no answer: of all that opened pages, videos and downloads asked for.
+    pub failures: u32,
     /// Until a page was loaded.
     pub page_load_p50_s: f64,
     /// The same.
@@ -157,6 +165,7 @@ impl Seen {
         Summary {
             pages: all.len(),
             pages_given_up: self.pages.iter().filter(|p| p.load_s.is_none()).count(),
+            failures: self.failures(),
             page_load_p50_s: quantile_of(&all, 0.5).unwrap_or_default(),
             page_load_p95_s: quantile_of(&all, 0.95).unwrap_or_default(),
             page_load_beside_download_p50_s: quantile_of(&beside, 0.5),
@@ -168,6 +177,15 @@ impl Seen {
             video_start_max_s: quantile_of(&starts, 1.0).unwrap_or_default(),
             download_mbps: bytes * 8e-6 / seconds.max(1e-9),
         }
+    }
+}
+
+impl Seen {
+    fn failures(&self) -> u32 {
+        let pages = self.pages.iter().map(|page| page.objects.failed);
+        let videos = self.videos.iter().map(|video| video.failures);
+        let downloads = self.downloads.iter().map(|download| download.failures);
+        pages.chain(videos).chain(downloads).sum()
     }
 }
 

@@ -6,10 +6,13 @@ use comfy_table::{CellAlignment, Table, presets};
 /// A question, and how a performance answers it.
 type Row = (&'static str, fn(&Performed) -> String);
 
-const ROWS: [Row; 11] = [
+const ROWS: [Row; 12] = [
     ("pages", |p| match p.summary.pages_given_up {
         0 => p.summary.pages.to_string(),
         lost => format!("{} ({lost} given up)", p.summary.pages),
+    }),
+    ("requests without an answer", |p| {
+        p.summary.failures.to_string()
     }),
     ("page load p50 / p95, s", |p| {
         let s = &p.summary;
@@ -75,6 +78,21 @@ pub fn table(overs: &[Over]) -> Table {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+/// In short.
+pub fn line(performed: &Performed) -> String {
+    let Performed { summary, seen, .. } = performed;
+    let pages = pair(
+        Some(summary.page_load_p50_s),
+        Some(summary.page_load_p95_s),
+        1,
+    );
+    let call = pair(Some(seen.call.p50_ms), Some(seen.call.p99_ms), 0);
+    format!(
+        "page load {pages} s, video {:.1} Mbit/s, {} stalls, download {:.1} Mbit/s, call {call} ms",
+        summary.video_mbps, summary.video_stalls, summary.download_mbps
+    )
 }
 
 fn pair(one: Option<f64>, other: Option<f64>, digits: usize) -> String {

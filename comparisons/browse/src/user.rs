@@ -1,6 +1,6 @@
 //! Who browses: performs the plan in the client's namespace, all of it at the same time, as in a household.
 
-use crate::browser::{Browser, Late, Network, Tab};
+use crate::browser::{Browser, Late, Network, Tab, Unreachable};
 use crate::call::{self, Echo, call};
 use crate::outcome::{Call, Download, PATIENCE_S, Page, Seen, Video};
 use crate::plan::{self, FILES_HOST, Plan, VIDEO_HOST};
@@ -16,6 +16,9 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Given to a page's answer beyond the time that it asks for.
 const SLACK: Duration = Duration::from_secs(30);
+
+/// Before somebody tries again.
+const RETRY_S: f64 = 1.0;
 
 const MINUTE_S: f64 = 60.0;
 
@@ -128,6 +131,13 @@ impl Household<'_> {
             }
             // Nobody stays behind in a page that is still loading.
             self.wait(self.plan.seconds);
+            let nothing = pages.iter().all(|page| page.load_s.is_none());
+            let why = pages.iter().find_map(|page| page.error.as_deref());
+            ensure!(
+                !nothing,
+                "no page has loaded: {}",
+                why.unwrap_or("too slow")
+            );
             Ok(pages)
         })
     }
@@ -141,6 +151,7 @@ impl Household<'_> {
             at_s,
             beside_download: self.plan.downloads_at(at_s),
             load_s: None,
+            error: None,
             objects: Default::default(),
         };
         let until = Instant::now() + patience;
@@ -158,6 +169,10 @@ impl Household<'_> {
             Err(error) if error.is::<Late>() => {
                 tab.stop()?;
                 Ok((left_s > PATIENCE_S).then_some(page))
+            }
+            Err(error) if error.is::<Unreachable>() => {
+                page.error = Some(error.to_string());
+                Ok(Some(page))
             }
             Err(error) => Err(error),
         }
@@ -208,13 +223,21 @@ impl Household<'_> {
     ) -> Result<Option<T>> {
         let left = |of: &Self| Duration::from_secs_f64((until_s - of.now_s()).max(0.0));
         let url = format!("https://{host}/page/{name}/0");
-        let opened = tab
-            .open(&url, left(self))
-            .and_then(|()| tab.wait_for(COMPLETE, left(self)));
-        match opened {
-            Err(error) if error.is::<Late>() => return Ok(None),
-            opened => opened.with_context(|| url.clone())?,
-        };
+        loop {
+            let opened = tab
+                .open(&url, left(self))
+                .and_then(|()| tab.wait_for(COMPLETE, left(self)));
+            match opened {
+                Ok(_) => break,
+                Err(error) if error.is::<Late>() => return Ok(None),
+                Err(error) if error.is::<Unreachable>() => {}
+                Err(error) => return Err(error.context(url)),
+            }
+            let again_s = self.now_s() + RETRY_S;
+            if again_s >= until_s || !self.wait(again_s) {
+                return Ok(None);
+            }
+        }
         let left_s = left(self);
         let told = tab
             .evaluate(&ask(left_s.as_secs_f64()), left_s + SLACK)

@@ -6,6 +6,7 @@ const AHEAD_S = 30; // most that is there and not shown yet
 const RESERVOIR_S = 10; // below this the buffer does not choose
 const SAFE = 0.8; // of the throughput
 const REMEMBERED = 4; // segments
+const RETRY_S = 1;
 
 const now = () => performance.now() / 1e3;
 
@@ -56,14 +57,16 @@ function choose(ahead, rates) {
     return Math.min(Math.max(carried, allowed, 0), LADDER.length - 1);
 }
 
+// The throughput; null where the network let it not come.
 async function fetched(url, signal) {
     const began = now();
-    const answer = await fetch(url, { signal });
-    if (!answer.ok) {
-        throw new Error(`${url}: ${answer.status}`);
+    try {
+        const answer = await fetch(url, { signal });
+        const { byteLength } = await answer.arrayBuffer();
+        return answer.ok ? (byteLength * 8) / (now() - began) : null;
+    } catch {
+        return null;
     }
-    const { byteLength } = await answer.arrayBuffer();
-    return (byteLength * 8) / (now() - began);
 }
 
 const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1e3));
@@ -75,7 +78,8 @@ async function play(name, seconds, weights) {
     setTimeout(() => control.abort(), seconds * 1e3);
     const rates = [];
     const chosen = [];
-    for (const [number, weight] of weights.entries()) {
+    let failures = 0;
+    for (let number = 0; number < weights.length;) {
         screen.look();
         await pause(Math.min(screen.ahead + SEGMENT_S - AHEAD_S, end - now()));
         if (now() >= end) {
@@ -83,17 +87,20 @@ async function play(name, seconds, weights) {
         }
         screen.look();
         const bitrate = LADDER[choose(screen.ahead, rates.slice(-REMEMBERED))];
-        const bytes = Math.round((bitrate * weight * SEGMENT_S) / 8);
-        try {
-            rates.push(await fetched(`/data/${bytes}/${name}/${number}`, control.signal));
-        } catch (error) {
-            if (control.signal.aborted) {
-                break;
-            }
-            throw error;
+        const bytes = Math.round((bitrate * weights[number] * SEGMENT_S) / 8);
+        const rate = await fetched(`/data/${bytes}/${name}/${number}`, control.signal);
+        if (control.signal.aborted) {
+            break;
+        }
+        if (rate === null) {
+            failures += 1;
+            await pause(RETRY_S);
+            continue;
         }
         screen.add(SEGMENT_S);
+        rates.push(rate);
         chosen.push(bitrate);
+        number += 1;
     }
     await pause(end - now());
     screen.look();
@@ -106,5 +113,5 @@ async function play(name, seconds, weights) {
     }
     const { started, shown, stalls, stalled } = screen;
     const changes = chosen.filter((bitrate, n) => n > 0 && bitrate !== chosen[n - 1]).length;
-    return { started_s: started, shown_s: shown, stalls, stalled_s: stalled, bits, changes };
+    return { started_s: started, shown_s: shown, stalls, stalled_s: stalled, bits, changes, failures };
 }
