@@ -57,7 +57,7 @@ pub struct Objects {
 }
 
 /// A video, as the player tells.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Video {
     /// Seconds until something was shown; none if nothing was.
     pub started_s: Option<f64>,
@@ -76,11 +76,12 @@ pub struct Video {
 }
 
 /// A download, as its page tells.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Download {
     /// That came.
     pub bytes: f64,
-    /// It ran.
+    /// For which it was wanted; its page does not know that.
+    #[serde(default)]
     pub seconds: f64,
     /// How often it had to be asked for again.
     pub failures: u32,

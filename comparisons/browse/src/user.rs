@@ -187,10 +187,15 @@ impl Household<'_> {
                     break;
                 }
                 let weights = json!(video.weights);
-                let ask = |left_s: f64| format!("play({number}, {left_s}, {weights})");
+                let ask = |now_s, left_s| format!("play({number}, {now_s}, {left_s}, {weights})");
                 let until_s = video.at_s + video.watched_s;
                 let name = "player";
-                videos.extend(self.page_of(tab, VIDEO_HOST, name, until_s, ask)?);
+                let mut seen: Video = self
+                    .page_of(tab, VIDEO_HOST, name, until_s, ask)?
+                    .unwrap_or_default();
+                // Whoever wants to see it waits for its page, too.
+                seen.started_s = seen.started_s.map(|waited_s| waited_s - video.at_s);
+                videos.push(seen);
             }
             Ok(videos)
         })
@@ -204,22 +209,28 @@ impl Household<'_> {
                 if !self.wait(download.at_s) {
                     break;
                 }
-                let ask = |left_s: f64| format!("download({number}, {left_s})");
+                let ask = |_, left_s| format!("download({number}, {left_s})");
                 let name = "download";
-                downloads.extend(self.page_of(tab, FILES_HOST, name, download.until_s, ask)?);
+                let seen = self.page_of(tab, FILES_HOST, name, download.until_s, ask)?;
+                downloads.push(Download {
+                    // Until its page was there nothing came.
+                    seconds: download.until_s - download.at_s,
+                    ..seen.unwrap_or_default()
+                });
             }
             Ok(downloads)
         })
     }
 
-    /// Opens the page of that name, and what it says to `ask` by `until_s`. Nothing if it did not even open by then.
+    /// Opens the page of that name, and what it says to `ask`, which is told what time it is and how much is left until
+    /// `until_s`. Nothing if it did not even open by then.
     fn page_of<T: serde::de::DeserializeOwned>(
         &self,
         tab: &Tab,
         host: &str,
         name: &str,
         until_s: f64,
-        ask: impl FnOnce(f64) -> String,
+        ask: impl FnOnce(f64, f64) -> String,
     ) -> Result<Option<T>> {
         let left = |of: &Self| Duration::from_secs_f64((until_s - of.now_s()).max(0.0));
         let url = format!("https://{host}/page/{name}/0");
@@ -240,7 +251,7 @@ impl Household<'_> {
         }
         let left_s = left(self);
         let told = tab
-            .evaluate(&ask(left_s.as_secs_f64()), left_s + SLACK)
+            .evaluate(&ask(self.now_s(), left_s.as_secs_f64()), left_s + SLACK)
             .with_context(|| url.clone())?;
         serde_json::from_value(told).map(Some).context(url)
     }

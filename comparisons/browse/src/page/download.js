@@ -1,7 +1,6 @@
 // As much of a large file as comes in that time, from its start again if it breaks.
 async function download(name, seconds) {
     const control = new AbortController();
-    const began = performance.now();
     setTimeout(() => control.abort(), seconds * 1e3);
     let bytes = 0;
     let failures = 0;
@@ -16,5 +15,5 @@ async function download(name, seconds) {
             await new Promise((done) => setTimeout(done, 1e3));
         }
     }
-    return { bytes, seconds: Math.min((performance.now() - began) / 1e3, seconds), failures };
+    return { bytes, failures };
 }

@@ -71,7 +71,8 @@ async function fetched(url, signal) {
 
 const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1e3));
 
-async function play(name, seconds, weights) {
+// At `clock`, in the seconds of whoever asks, and for so many seconds.
+async function play(name, clock, seconds, weights) {
     const screen = new Screen();
     const end = screen.asked + seconds;
     const control = new AbortController();
@@ -111,7 +112,8 @@ async function play(name, seconds, weights) {
         bits += bitrate * Math.min(left, SEGMENT_S);
         left -= Math.min(left, SEGMENT_S);
     }
-    const { started, shown, stalls, stalled } = screen;
+    const started = screen.started === null ? null : clock + screen.started;
+    const { shown, stalls, stalled } = screen;
     const changes = chosen.filter((bitrate, n) => n > 0 && bitrate !== chosen[n - 1]).length;
     return { started_s: started, shown_s: shown, stalls, stalled_s: stalled, bits, changes, failures };
 }
