@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// For the server to be there.
 const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Given to a page's answer beyond the time that it asks for.
+/// Given to a script's answer beyond the time that it asks for.
 const SLACK: Duration = Duration::from_secs(30);
 
 /// Before somebody tries again.
@@ -51,7 +51,10 @@ pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
     std::thread::scope(|scope| {
         let videos = scope.spawn(|| household.watch(&video));
         let downloads = scope.spawn(|| household.download(&file));
-        let call = scope.spawn(|| call(callee, seed, household.start, &household.over));
+        let call = scope.spawn(|| {
+            let (start, over) = (household.start, &household.over);
+            household.unless_it_fails(|| call(callee, seed, start, over))
+        });
         let pages = household.browse(&page);
         // Whatever went wrong, nobody goes on alone.
         let videos = videos.join().expect("it does not panic");
@@ -64,7 +67,8 @@ pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
             .copied()
             .filter(|echo| plan.downloads_at(echo.at_s))
             .collect();
-        let (pages, videos, downloads) = (pages?, videos?, downloads?);
+        // Pages last: those of a plan that something else has ended may be none.
+        let (videos, downloads, pages) = (videos?, downloads?, pages?);
         ensure!(is_heard, "nothing of the call came back");
         Ok(Seen {
             browser: version,
