@@ -171,7 +171,7 @@ impl Household<'_> {
                 Ok(Some(page))
             }
             Err(error) if error.is::<Late>() => {
-                tab.stop()?;
+                tab.stop();
                 Ok((left_s > PATIENCE_S).then_some(page))
             }
             Err(error) if error.is::<Unreachable>() => {
