@@ -152,6 +152,11 @@ impl Agent {
         self.skeleton.maps.uplinks.as_fd()
     }
 
+    /// The map of what is known of flows without a window.
+    pub(crate) fn windowless_map(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.windowless.as_fd()
+    }
+
     /// The programs that see arriving and leaving packets.
     pub(crate) fn programs(&self, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
         let progs = &self.skeleton.progs;

@@ -12,7 +12,7 @@ use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
 use crate::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use crate::rules::words;
 use crate::view::address;
-use crate::{Agent, AgentError, Direction, HoldView, Interface, LinkLayer};
+use crate::{Agent, AgentError, Direction, HoldView, Interface, Kind, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
 use std::cmp::Reverse;
@@ -64,8 +64,10 @@ impl HoldPrograms {
         let rodata = rodata.expect("the programs have constants");
         rodata.echo_id = echo_id.to_be();
         rodata.echo_secret = echo_secret;
-        let paths = open.maps.paths.reuse_fd(agent.paths_map());
-        paths.map_err(AgentError::Load)?;
+        let maps = &mut open.maps;
+        let paths = maps.paths.reuse_fd(agent.paths_map());
+        let windowless = maps.windowless.reuse_fd(agent.windowless_map());
+        paths.and(windowless).map_err(AgentError::Load)?;
         let downloads = open.load().map_err(AgentError::Load)?;
         let uploads = load_uploads(agent, &downloads)?;
         assert_eq!(downloads.maps.held.max_entries() as usize, PLACES);
@@ -200,6 +202,7 @@ fn load_uploads(
     let shared = [
         maps.paths.reuse_fd(agent.paths_map()),
         maps.uplinks.reuse_fd(agent.uplinks_map()),
+        maps.windowless.reuse_fd(agent.windowless_map()),
         maps.held.reuse_fd(downloads.maps.held.as_fd()),
         maps.met.reuse_fd(downloads.maps.met.as_fd()),
     ];
@@ -217,6 +220,8 @@ pub struct Candidate {
     pub place: usize,
     /// Which way its data go.
     pub direction: Direction,
+    /// What the flow is, as the agent had recognised it by then.
+    pub kind: Kind,
     /// When the flow got it, µs of CLOCK_MONOTONIC.
     pub since_us: u64,
     /// When something of it arrived last.
@@ -331,6 +336,7 @@ impl Records {
             Candidate {
                 place,
                 direction: self.direction(place),
+                kind: Kind::from_raw(addr_of!((*record).kind).read_volatile()).unwrap_or(Kind::Udp),
                 since_us,
                 seen_us: addr_of!((*record).seen_us).read_volatile(),
                 interface: key.ifindex,
