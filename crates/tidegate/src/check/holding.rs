@@ -87,7 +87,7 @@ pub fn trial(wanted: bool) -> Finding {
             let status = if wanted { Status::Fails } else { Status::Note };
             let found = format!("UDP cannot be held: {error:#}").replace('\n', " ");
             Finding::new(NAME, status, found).advise(
-                "`--udp hold` takes Linux 6.6, CAP_NET_RAW, nfnetlink_queue, and nft_queue or xt_NFQUEUE; without them --udp fallback or leave",
+                "`--udp hold` takes CAP_NET_RAW, nfnetlink_queue, and nft_queue or xt_NFQUEUE; without them --udp fallback or leave",
             )
         }
     }
