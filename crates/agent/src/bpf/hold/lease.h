@@ -24,9 +24,10 @@ struct {
 static __always_inline int is_leased(__u64 now_us)
 {
 	__u32 zero = 0;
-	volatile __u64 *until_us = bpf_map_lookup_elem(&lease, &zero);
+	volatile __u64 *word = bpf_map_lookup_elem(&lease, &zero);
+	__u64 until_us = word ? *word : 0;
 
-	return until_us && *until_us - now_us < TG_LEASE_MOST_US;
+	return now_us < until_us && until_us - now_us < TG_LEASE_MOST_US;
 }
 
 #endif
