@@ -26,8 +26,9 @@ pub fn queue() -> Finding {
     };
     match found.queue {
         Some(by) => Finding::new(NAME, Status::Ok, format!("{}; {rejects}", by.name())),
-        None => Finding::new(NAME, Status::Note, format!("none; {rejects}"))
-            .advise(how_to_get_queues(Path::new("/etc/openwrt_release").exists())),
+        None => Finding::new(NAME, Status::Note, format!("none; {rejects}")).advise(
+            how_to_get_queues(Path::new("/etc/openwrt_release").exists()),
+        ),
     }
 }
 

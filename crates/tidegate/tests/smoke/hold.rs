@@ -47,6 +47,11 @@ fn queue(host: &Namespace) -> Option<[u64; 2]> {
     }
 }
 
+/// Whether the agent's programs are filters, for lack of tcx.
+fn is_by_clsact(agent: &Agent) -> bool {
+    agent.report()["agent"]["hook"] == "clsact"
+}
+
 /// An agent that holds both ways.
 fn start(hosts: &EmulatedHosts) -> Agent {
     Agent::start_with(hosts.client(), |command: &mut Command| {
@@ -80,12 +85,15 @@ fn holds(hosts: &EmulatedHosts) {
     let most = programs.iter().filter_map(|p| p.verified_instructions);
     println!("verified with the hold: {:?}", most.max());
     let download = held(hosts);
+    // To remove clsact the kernel stops the device for a moment.
+    let most_lost = if is_by_clsact(&agent) { 20 } else { 0 };
     agent.stop();
     assert_eq!(queue(hosts.client()), None, "a queue is left");
     wait_for("the programs to go", || !programs.iter().any(is_loaded));
     assert_eq!(left(hosts.client()), [], "something is left");
     let (came, sent) = download.end();
-    assert_eq!(came.len() as u64, sent, "some are lost");
+    let lost = sent - came.len() as u64;
+    assert!(lost <= most_lost, "{lost} of {sent} are lost");
 }
 
 fn refuses(hosts: &EmulatedHosts) {
@@ -127,6 +135,7 @@ fn a_killed_agent_leaves_nothing_that_acts() {
     }
     let agent = start(&hosts);
     let programs = agent.programs();
+    let filters = if is_by_clsact(&agent) { 6 } else { 0 };
     let download = held(&hosts);
     agent.kill();
     wait_for("the queue's end", || queue(hosts.client()).is_none());
@@ -138,7 +147,7 @@ fn a_killed_agent_leaves_nothing_that_acts() {
     });
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent, "some are lost");
-    println!("left: {}", left(hosts.client()).len());
+    assert_eq!(left(hosts.client()).len(), filters);
     let stop = || Ok(tidegate().arg("stop").output()?);
     let stop = hosts.client().run(stop).unwrap();
     assert!(stop.status.success(), "{stop:?}");
