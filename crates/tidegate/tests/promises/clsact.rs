@@ -199,13 +199,10 @@ fn the_next_agent_holds_in_place_of_a_killed_one() {
     };
     let hosts = &testbed.hosts;
     let download = testbed.held();
-    let before = testbed.agent.programs();
+    let (before, socket) = (testbed.agent.programs(), testbed.socket());
     kill(testbed.agent, testbed.gate);
     let next = Agent::start_with(hosts.client(), |command: &mut Command| {
-        command
-            .args(DOWNLOADS)
-            .arg("--socket")
-            .arg(testbed.socket());
+        command.args(DOWNLOADS).arg("--socket").arg(socket);
         without_tcx(command);
     });
     wait_for("the killed one's programs to go", || {
