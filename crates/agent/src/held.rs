@@ -3,9 +3,13 @@
 //! They are separate from the agent's own, which change only windows. Records lie in memory that the kernel shares with
 //! every process that has the map's descriptor, so reading them takes no system call.
 
+mod lease;
+mod mapping;
 mod view;
 
-use crate::attach::{Attachment, Place, Way, attach_behind, has_tcx};
+pub use lease::Lease;
+
+use crate::attach::{Attacher, Attachment, Place, Rank, Seat, Way};
 use crate::hold::types::{tg_echo_place, tg_held};
 use crate::hold::{HoldSkel, HoldSkelBuilder};
 use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
@@ -15,12 +19,12 @@ use crate::view::address;
 use crate::{Agent, AgentError, Direction, HoldView, Interface, Kind, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
+use mapping::Mapping;
 use std::cmp::Reverse;
-use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::ptr::{addr_of, addr_of_mut, null_mut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::{addr_of, addr_of_mut};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 use tidegate_laws::sys;
@@ -33,6 +37,8 @@ pub struct HoldPrograms {
     downloads: HoldSkel<'static>,
     uploads: HoldUpSkel<'static>,
     records: Records,
+    lease: Lease,
+    attacher: Attacher,
     /// The agent's programs, by link layer, which come before these.
     agents: [(LinkLayer, [OwnedFd; 2]); 2],
     /// By the interface's index and the direction that is held there.
@@ -47,15 +53,11 @@ impl HoldPrograms {
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
     /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
-    /// to echoes with that identifier and secret.
+    /// to echoes with that identifier and secret. They let everything pass until [`Self::renew`] is called.
     ///
     /// # Errors
-    /// If the kernel has no tcx, and if it refuses.
+    /// If the kernel refuses.
     pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
-        // Checked first: otherwise its lack would show only at the first interface, when the agent already runs.
-        if !has_tcx() {
-            return Err(AgentError::NoTcx);
-        }
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)
@@ -72,6 +74,7 @@ impl HoldPrograms {
         let uploads = load_uploads(agent, &downloads)?;
         assert_eq!(downloads.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(downloads.maps.held.as_fd(), true)?;
+        let lease = Lease::map(downloads.maps.lease.as_fd(), true)?;
         let agents = [LinkLayer::Ethernet, LinkLayer::PlainIp].map(|link| {
             let [arrives, leaves] = agent.programs(link);
             let copy = |program: &ProgramMut<'_>| program.as_fd().try_clone_to_owned();
@@ -87,12 +90,14 @@ impl HoldPrograms {
             downloads,
             uploads,
             records,
+            lease,
+            attacher: agent.attacher().clone(),
             attachments: Vec::new(),
         })
     }
 
-    /// Attaches those of a direction to one more interface, behind the agent's, which are there already; by tcx alone
-    /// (Linux 6.6), as a clsact filter of ours would take the place of the agent's own.
+    /// Attaches those of a direction to one more interface, behind the agent's, which are there already, and by the same
+    /// hook; those of uploads behind those of downloads.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -101,24 +106,40 @@ impl HoldPrograms {
         interface: &Interface,
         direction: Direction,
     ) -> Result<(), AgentError> {
-        let mut both = Vec::new();
-        let of_layer = |(layer, _): &&(LinkLayer, _)| *layer == interface.link_layer;
-        let (_, agents) = self.agents.iter().find(of_layer).expect("both are there");
+        let index = interface.index;
+        let rank = match direction {
+            Direction::Down => Rank::HoldDownloads,
+            Direction::Up => Rank::HoldUploads,
+        };
         let programs = self.programs(interface.link_layer, direction);
-        for ((program, way), agent) in programs.into_iter().zip(agents) {
-            let place = Place {
-                index: interface.index,
-                way,
-            };
-            let attached = attach_behind(agent.as_fd(), program.as_fd(), place);
+        let before = self.before(interface, direction);
+        let mut both = Vec::new();
+        for ((program, way), before) in programs.into_iter().zip(before) {
+            let place = Place { index, way };
+            let seat = Seat { place, rank };
+            let attached = self.attacher.attach(program.as_fd(), seat, Some(before));
             let attached = attached.map_err(|source| AgentError::Attach {
                 interface: interface.name.clone(),
                 source,
             })?;
-            both.push(((interface.index, direction), attached));
+            both.push(((index, direction), attached));
         }
         self.attachments.append(&mut both);
         Ok(())
+    }
+
+    /// The programs that stand before those of a direction on an interface.
+    fn before(&self, interface: &Interface, direction: Direction) -> [BorrowedFd<'_>; 2] {
+        let layer = interface.link_layer;
+        let downloads = (interface.index, Direction::Down);
+        if direction == Direction::Up && self.attachments.iter().any(|(of, _)| *of == downloads) {
+            return self
+                .programs(layer, Direction::Down)
+                .map(|(p, _)| p.as_fd());
+        }
+        let of_layer = |(of, _): &&(LinkLayer, _)| *of == layer;
+        let (_, agents) = self.agents.iter().find(of_layer).expect("both are there");
+        agents.each_ref().map(AsFd::as_fd)
     }
 
     fn programs(&self, link: LinkLayer, direction: Direction) -> [(&ProgramMut<'static>, Way); 2] {
@@ -165,9 +186,15 @@ impl HoldPrograms {
         &self.records
     }
 
-    /// The descriptor by which another process may map the records.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.downloads.maps.held.as_fd()
+    /// Lets the programs and the gate act for another second. To be called several times a second, while all is well.
+    pub fn renew(&self, now_us: u64) {
+        self.lease.renew(now_us);
+    }
+
+    /// The descriptors by which another process may map the records and the lease.
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        let maps = &self.downloads.maps;
+        [maps.held.as_fd(), maps.lease.as_fd()]
     }
 }
 
@@ -205,6 +232,7 @@ fn load_uploads(
         maps.windowless.reuse_fd(agent.windowless_map()),
         maps.held.reuse_fd(downloads.maps.held.as_fd()),
         maps.met.reuse_fd(downloads.maps.met.as_fd()),
+        maps.lease.reuse_fd(downloads.maps.lease.as_fd()),
     ];
     shared
         .into_iter()
@@ -239,13 +267,7 @@ pub struct Candidate {
 }
 
 /// The records, in memory that the kernel's programs write.
-pub struct Records {
-    memory: *mut tg_held,
-    writable: bool,
-}
-
-// SAFETY: the memory is the kernel's, of which each word is read and written as one.
-unsafe impl Send for Records {}
+pub struct Records(Mapping<tg_held>);
 
 impl Records {
     /// Maps those behind the descriptor, to be read or written, too.
@@ -253,34 +275,11 @@ impl Records {
     /// # Errors
     /// If the kernel refuses.
     pub fn map(descriptor: BorrowedFd, writable: bool) -> Result<Self, AgentError> {
-        let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
-        // SAFETY: a new mapping, at a place that the kernel chooses.
-        let memory = unsafe {
-            libc::mmap(
-                null_mut(),
-                PLACES * size_of::<tg_held>(),
-                protection,
-                libc::MAP_SHARED,
-                descriptor.as_raw_fd(),
-                0,
-            )
-        };
-        if memory == libc::MAP_FAILED {
-            return Err(AgentError::System {
-                what: "map the hold's records",
-                source: io::Error::last_os_error(),
-            });
-        }
-        Ok(Self {
-            memory: memory.cast(),
-            writable,
-        })
+        Mapping::new(descriptor, PLACES, writable, "map the hold's records").map(Self)
     }
 
     fn at(&self, place: usize) -> *mut tg_held {
-        assert!(place < PLACES, "there is no such record");
-        // SAFETY: within the mapping.
-        unsafe { self.memory.add(place) }
+        self.0.at(place)
     }
 
     fn download(&self, place: usize) -> *mut sys::tg_hold {
@@ -354,7 +353,7 @@ impl Records {
     /// Says that what leaves of the flow can be made to wait, or cannot; and the floor of another flow with the
     /// same server, if there is one.
     pub fn gate(&self, place: usize, gated: bool, floor_us: u32) {
-        assert!(self.writable, "mapped to be written");
+        assert!(self.0.is_writable(), "mapped to be written");
         let gated = u32::from(gated);
         // SAFETY: within the mapping; nobody else writes these two.
         unsafe {
@@ -403,7 +402,7 @@ impl Records {
 
     /// Says how many bytes of an upload wait at the gate.
     pub fn waits(&self, place: usize, bytes: u32) {
-        assert!(self.writable, "mapped to be written");
+        assert!(self.0.is_writable(), "mapped to be written");
         // SAFETY: within the mapping; nobody else writes it.
         unsafe { addr_of_mut!((*self.upload(place)).waiting).write_volatile(bytes) }
     }
@@ -428,12 +427,5 @@ impl Records {
                 Direction::Up => view::upload(&self.upload(place).read_volatile()),
             }
         }
-    }
-}
-
-impl Drop for Records {
-    fn drop(&mut self) {
-        // SAFETY: the mapping that was made.
-        unsafe { libc::munmap(self.memory.cast(), PLACES * size_of::<tg_held>()) };
     }
 }

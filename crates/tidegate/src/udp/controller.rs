@@ -146,6 +146,7 @@ impl Controller {
             self.lose_gate();
             return false;
         }
+        self.held.renew(now_us);
         self.ask(&candidates, now_us);
         self.note();
         true

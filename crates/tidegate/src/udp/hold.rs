@@ -40,7 +40,7 @@ impl Hold {
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let doorbell = held.doorbell()?;
-        let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
+        let gate = Gate::start(program, Limits::default(), &held.descriptors())?;
         let stop = Arc::new(AtomicBool::new(false));
         let controller = Arc::new(Mutex::new(Controller::new(gate, held, echoes)));
         let (kept, ended) = (controller.clone(), stop.clone());

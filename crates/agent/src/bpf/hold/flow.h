@@ -7,6 +7,7 @@
 #define TG_HELD_H
 
 #include "clock.h"
+#include "hold/lease.h"
 #include "parse/packet.h"
 #include "path.h"
 
