@@ -95,8 +95,9 @@ const QUIC: Setting = Setting {
 };
 
 const HELD: Setting = Setting {
+    more: QUIC.more,
     udp: Udp::Hold,
-    ..QUIC
+    ..LTE
 };
 
 /// Steering that does nothing, over the link whose delay swings most.
@@ -312,7 +313,7 @@ const TRUTHS: [Truth; 9] = [
     ("100 kB a second, LTE", PAUSING, "not_saturated"),
     ("BBR, 20 Mbit/s", NO_BLOAT, "no_queue"),
     ("QUIC, HSPA", QUIC, "windowless"),
-    ("QUIC held, HSPA", HELD, "helps"),
+    ("QUIC held, LTE", HELD, "helps"),
 ];
 
 /// Holds the trials of each kind of link to what is right, in 19 of 20 at least; all of them are printed first.
