@@ -283,7 +283,7 @@ impl Attacher {
 fn is_ours(priority: u16) -> bool {
     Rank::ALL
         .iter()
-        .any(|rank| rank.handle() == priority.into())
+        .any(|rank| rank.handle() == u32::from(priority))
 }
 
 /// The kernel's number of the program of ours that is attached by clsact there.
