@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use tidegate_gate::Mechanisms;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_link::{Config, Rate};
-use tidegate_testing::{has_program, has_tun, is_root, skipped};
+use tidegate_testing::{has_program, has_tun, is_root, skipped, without_tcx};
 
 const DATAGRAM: usize = 1200;
 
@@ -508,6 +508,21 @@ fn check_says_beforehand_whether_it_can() {
         file.write("interfaces = [\"tg0\"]\n");
         let (works, hold) = check("-net_raw");
         assert!(works && hold["status"] == "note", "{hold}");
+    });
+}
+
+#[test]
+fn check_finds_that_it_works_without_tcx() {
+    between(|_| {
+        let mut check = Command::new(TIDEGATE);
+        check.args(["check", "--json", "--iface", "tg0"]);
+        without_tcx(&mut check);
+        let report: Value = serde_json::from_slice(&check.output().unwrap().stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let of = |name: &str| findings.iter().find(|f| f["name"] == name).unwrap();
+        let programs = of("programs")["found"].as_str().unwrap();
+        assert!(programs.contains("by clsact"), "{programs}");
+        assert_eq!(of("hold")["status"], "ok", "{report}");
     });
 }
 
