@@ -16,7 +16,7 @@ use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
 use crate::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use crate::rules::words;
 use crate::view::address;
-use crate::{Agent, AgentError, Direction, HoldView, Interface, Kind, LinkLayer};
+use crate::{Agent, AgentError, Direction, Directions, HoldView, Interface, Kind, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
 use mapping::Mapping;
@@ -35,7 +35,8 @@ const PLACES: usize = 256;
 /// The programs, loaded and attached; detached and unloaded when dropped.
 pub struct HoldPrograms {
     downloads: HoldSkel<'static>,
-    uploads: HoldUpSkel<'static>,
+    /// If they were asked for: the verifier takes as long for them as for all others.
+    uploads: Option<HoldUpSkel<'static>>,
     records: Records,
     lease: Lease,
     attacher: Attacher,
@@ -53,11 +54,17 @@ impl HoldPrograms {
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
     /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
-    /// to echoes with that identifier and secret. They let everything pass until [`Self::renew`] is called.
+    /// to echoes with that identifier and secret. They let everything pass until [`Self::renew`] is called. Those for
+    /// uploads are loaded only if `directions` include them, since that takes the verifier a second on a slow machine.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
+    pub fn load(
+        agent: &Agent,
+        directions: Directions,
+        echo_id: u16,
+        echo_secret: u32,
+    ) -> Result<Self, AgentError> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)
@@ -71,7 +78,10 @@ impl HoldPrograms {
         let windowless = maps.windowless.reuse_fd(agent.windowless_map());
         paths.and(windowless).map_err(AgentError::Load)?;
         let downloads = open.load().map_err(AgentError::Load)?;
-        let uploads = load_uploads(agent, &downloads)?;
+        let uploads = directions.include(Direction::Up);
+        let uploads = uploads
+            .then(|| load_uploads(agent, &downloads))
+            .transpose()?;
         assert_eq!(downloads.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(downloads.maps.held.as_fd(), true)?;
         let lease = Lease::map(downloads.maps.lease.as_fd(), true)?;
@@ -100,7 +110,7 @@ impl HoldPrograms {
     /// hook; those of uploads behind those of downloads.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel refuses, and if the direction's programs were not loaded.
     pub fn attach(
         &mut self,
         interface: &Interface,
@@ -112,6 +122,7 @@ impl HoldPrograms {
             Direction::Up => Rank::HoldUploads,
         };
         let programs = self.programs(interface.link_layer, direction);
+        let programs = programs.ok_or(AgentError::OtherDirections)?;
         let before = self.before(interface, direction);
         let mut both = Vec::new();
         for ((program, way), before) in programs.into_iter().zip(before) {
@@ -132,27 +143,40 @@ impl HoldPrograms {
     fn before(&self, interface: &Interface, direction: Direction) -> [BorrowedFd<'_>; 2] {
         let layer = interface.link_layer;
         let downloads = (interface.index, Direction::Down);
-        if direction == Direction::Up && self.attachments.iter().any(|(of, _)| *of == downloads) {
-            return self
-                .programs(layer, Direction::Down)
-                .map(|(p, _)| p.as_fd());
+        if direction == Direction::Up
+            && self.attachments.iter().any(|(of, _)| *of == downloads)
+            && let Some(programs) = self.programs(layer, Direction::Down)
+        {
+            return programs.map(|(program, _)| program.as_fd());
         }
         let of_layer = |(of, _): &&(LinkLayer, _)| *of == layer;
         let (_, agents) = self.agents.iter().find(of_layer).expect("both are there");
         agents.each_ref().map(AsFd::as_fd)
     }
 
-    fn programs(&self, link: LinkLayer, direction: Direction) -> [(&ProgramMut<'static>, Way); 2] {
-        let (down, up) = (&self.downloads.progs, &self.uploads.progs);
+    /// Those of a direction, which may not have been loaded.
+    fn programs(
+        &self,
+        link: LinkLayer,
+        direction: Direction,
+    ) -> Option<[(&ProgramMut<'static>, Way); 2]> {
+        let down = &self.downloads.progs;
+        let up = || self.uploads.as_ref().map(|uploads| &uploads.progs);
         let [arrives, leaves] = match (direction, link) {
             (Direction::Down, LinkLayer::Ethernet) => {
                 [&down.ethernet_arrives, &down.ethernet_leaves]
             }
             (Direction::Down, LinkLayer::PlainIp) => [&down.ip_arrives, &down.ip_leaves],
-            (Direction::Up, LinkLayer::Ethernet) => [&up.ethernet_arrives, &up.ethernet_leaves],
-            (Direction::Up, LinkLayer::PlainIp) => [&up.ip_arrives, &up.ip_leaves],
+            (Direction::Up, LinkLayer::Ethernet) => {
+                let up = up()?;
+                [&up.ethernet_arrives, &up.ethernet_leaves]
+            }
+            (Direction::Up, LinkLayer::PlainIp) => {
+                let up = up()?;
+                [&up.ip_arrives, &up.ip_leaves]
+            }
         };
-        [(arrives, Way::Arrives), (leaves, Way::Leaves)]
+        Some([(arrives, Way::Arrives), (leaves, Way::Leaves)])
     }
 
     /// Detaches those of a direction from an interface, which may be gone.
@@ -166,8 +190,11 @@ impl HoldPrograms {
         let (family, address) = place.map_or_else(Default::default, words);
         let bss = self.downloads.maps.bss_data.as_deref_mut();
         bss.expect("the programs have globals").echo_place = tg_echo_place { address, family };
-        let bss = self.uploads.maps.bss_data.as_deref_mut();
-        bss.expect("the programs have globals").echo_place = tg_echo_place_up { address, family };
+        if let Some(uploads) = &mut self.uploads {
+            let bss = uploads.maps.bss_data.as_deref_mut();
+            bss.expect("the programs have globals").echo_place =
+                tg_echo_place_up { address, family };
+        }
     }
 
     /// What rings when a flow gets a record.

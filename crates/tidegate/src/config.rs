@@ -17,7 +17,7 @@ use file::{Action, At, Entry, UdpEntry};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::Path;
-use tidegate_agent::{Cgroup, Config, Directions, Rule, Rules, Verdict};
+use tidegate_agent::{Cgroup, Config, Direction, Directions, Rule, Rules, Verdict};
 use tidegate_laws::{Law, Params};
 use tidegate_scenario::{Fair, LoadError, Udp};
 
@@ -181,11 +181,18 @@ fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Res
         not_too_many(file, entry, rules.len())?;
     }
     let holds = args.udp_hold.or(file.udp_hold).unwrap_or_default();
+    let rules = udp::Rules {
+        rules,
+        otherwise,
+        holds: holds.into(),
+    };
+    // With a file, whose terms may change, both directions are made ready.
+    let uploads = args.config.is_some() || rules.may_hold(Direction::Up);
     Ok(Terms {
-        rules: udp::Rules {
-            rules,
-            otherwise,
-            holds: holds.into(),
+        rules,
+        ready: match uploads {
+            true => Directions::Both,
+            false => Directions::Downloads,
         },
         echo: args.udp_echo.or(file.udp_echo).unwrap_or_default(),
     })

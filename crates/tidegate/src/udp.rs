@@ -18,7 +18,7 @@ pub use view::{HoldCounts, HoldSnapshot};
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use hold::Hold;
-use tidegate_agent::{Agent, Direction, Interface};
+use tidegate_agent::{Agent, Direction, Directions, Interface};
 use tidegate_gate::Fallback;
 use tidegate_scenario::Udp;
 
@@ -32,6 +32,8 @@ pub struct Terms {
     pub rules: Rules,
     /// Where echoes go that tell the delay of what is held.
     pub echo: EchoPlace,
+    /// What later terms may hold, for which the hold's programs are made ready at the start.
+    pub ready: Directions,
 }
 
 impl Terms {
@@ -39,6 +41,7 @@ impl Terms {
     pub fn all(action: impl Into<Otherwise>) -> Self {
         Self {
             rules: Rules::all(action),
+            ready: Directions::Both,
             ..Self::default()
         }
     }
@@ -58,6 +61,7 @@ impl Terms {
 pub struct Windowless {
     terms: Terms,
     interfaces: Vec<Interface>,
+    ready: Directions,
     // Before the fallback: were its chains to go first, the kernel would drop what waits.
     hold: Option<Hold>,
     fallback: Option<Fallback>,
@@ -78,9 +82,12 @@ impl Windowless {
         interfaces: &[Interface],
         bell: impl Fn() + Send + 'static,
     ) -> Result<Self> {
-        let mut windowless = Self::default();
+        let mut windowless = Self {
+            ready: terms.ready,
+            ..Self::default()
+        };
         if terms.rules.may(Udp::Hold) {
-            match Hold::start(agent, bell).context(CANNOT_HOLD) {
+            match Hold::start(agent, terms.ready, bell).context(CANNOT_HOLD) {
                 Ok(hold) => windowless.hold = Some(hold),
                 Err(error) => windowless.do_without(&terms.rules, error)?,
             }
@@ -96,6 +103,11 @@ impl Windowless {
     pub fn require(&self, terms: &Terms) -> Result<()> {
         if terms.rules.ask_for_hold() && self.hold.is_none() {
             let message = "udp \"hold\" cannot begin while the agent runs, expected it at the start; start it anew";
+            return Err(BadInput(message.into()).into());
+        }
+        let uploads = terms.rules.may_hold(Direction::Up);
+        if uploads && self.hold.is_some() && !self.ready.include(Direction::Up) {
+            let message = "uploads cannot be held from now on, expected udp_hold \"both\" or a rule for uploads at the start; start it anew";
             return Err(BadInput(message.into()).into());
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::time::Duration;
-use tidegate_agent::{Agent, Direction, HoldPrograms, Hook, Lease, leftovers};
+use tidegate_agent::{Agent, Direction, Directions, HoldPrograms, Hook, Lease, leftovers};
 use tidegate_lab::{IpVersion, Veth};
 use tidegate_rtnetlink::clsact_filters;
 
@@ -24,7 +24,7 @@ const ORDERS: [[Direction; 2]; 2] = [
 ];
 
 fn load(agent: &Agent) -> HoldPrograms {
-    HoldPrograms::load(agent, 7, 7).unwrap()
+    HoldPrograms::load(agent, Directions::Both, 7, 7).unwrap()
 }
 
 /// An agent, and the hold of both directions.
