@@ -16,7 +16,7 @@ pub use interfaces::begin_tally;
 pub(crate) use records::bytes;
 pub use settings::{configure, set_rules};
 
-use crate::attach::{Attachment, Place};
+use crate::attach::{Attacher, Attachment, Place};
 use crate::skeleton::AgentSkel;
 use crate::support::require;
 use crate::{
@@ -57,7 +57,7 @@ pub struct Agent {
     directions: Directions,
     by_device: bool,
     connections: u32,
-    hook: Hook,
+    attacher: Attacher,
     /// In force.
     rules: Rules,
     /// Those that it is on.
@@ -82,7 +82,7 @@ impl Agent {
             directions: config.directions,
             by_device: config.by_device,
             connections,
-            hook: config.hook,
+            attacher: Attacher::new(config.hook),
             rules: config.rules.clone(),
             interfaces: Vec::new(),
             attachments: Vec::new(),
@@ -150,6 +150,16 @@ impl Agent {
     /// Likewise of what leaves.
     pub(crate) fn uplinks_map(&self) -> BorrowedFd<'_> {
         self.skeleton.maps.uplinks.as_fd()
+    }
+
+    /// The map of what is known of flows without a window.
+    pub(crate) fn windowless_map(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.windowless.as_fd()
+    }
+
+    /// What attaches its programs, for those of the hold.
+    pub(crate) fn attacher(&self) -> &Attacher {
+        &self.attacher
     }
 
     /// The programs that see arriving and leaving packets.

@@ -5,17 +5,22 @@
 //! detaches the program. A clsact filter stays; it carries a handle of ours, so that the next
 //! start replaces it, and goes when the guard is dropped. With the last filter goes clsact itself, unless
 //! somebody else had it there before.
+//!
+//! Whichever it is, a packet meets the agent's own programs first and the hold's behind them ([`Rank`]): tcx is told behind
+//! which program one belongs, clsact's filters run in the order of their priorities.
 
 use crate::AgentError;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use tidegate_rtnetlink::clsact_filters;
 
-/// Handle and priority of our clsact filters, "tg".
+/// Handle and priority of the first of our clsact filters, "tg".
 const CLSACT_HANDLE: u32 = 0x7467;
 
 /// The calling thread's network namespace.
@@ -61,6 +66,34 @@ pub struct Place {
     pub way: Way,
 }
 
+/// Which of our programs, in the order in which they see a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// The agent's own.
+    Agent,
+    /// The hold's of downloads.
+    HoldDownloads,
+    /// The hold's of uploads.
+    HoldUploads,
+}
+
+impl Rank {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Agent, Self::HoldDownloads, Self::HoldUploads];
+
+    /// Handle and priority of such a filter. Filters of lower priority numbers run first.
+    const fn handle(self) -> u32 {
+        CLSACT_HANDLE + self as u32
+    }
+}
+
+/// Where a program of ours is among those of its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seat {
+    pub place: Place,
+    pub rank: Rank,
+}
+
 /// An attached program; detached when dropped.
 pub(crate) enum Attachment {
     Tcx {
@@ -100,7 +133,7 @@ pub(crate) struct Filter {
     program: OwnedFd,
     /// The network namespace of the interface.
     namespace: File,
-    place: Place,
+    seat: Seat,
     /// Whether clsact is there for us alone.
     is_ours: bool,
 }
@@ -154,7 +187,7 @@ impl Filter {
             // The interface may be gone, and the filter with it.
             let _ = self.hook().detach();
             if self.is_ours {
-                remove_if_empty(self.place);
+                remove_if_empty(self.seat.place);
             }
         }
     }
@@ -167,11 +200,11 @@ impl Filter {
     }
 
     fn hook(&self) -> TcHook {
-        clsact_hook(self.program.as_fd(), self.place)
+        clsact_hook(self.program.as_fd(), self.seat)
     }
 }
 
-fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
+fn clsact_hook(program: BorrowedFd<'_>, Seat { place, rank }: Seat) -> TcHook {
     let point: TcAttachPoint = match place.way {
         Way::Arrives => TC_INGRESS,
         Way::Leaves => TC_EGRESS,
@@ -179,76 +212,99 @@ fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
     TcHookBuilder::new(program)
         .ifindex(place.index as i32)
         .replace(true)
-        .handle(CLSACT_HANDLE)
-        .priority(CLSACT_HANDLE)
+        .handle(rank.handle())
+        .priority(rank.handle())
         .hook(point)
 }
 
-/// Attaches `program` where it belongs: by tcx before all others, since a program that decides on a packet hides it
-/// from later programs. `earlier` is attached to the same interface.
-pub(crate) fn attach(
-    program: BorrowedFd<'_>,
-    place: Place,
+/// Attaches the programs of one agent, its own and the hold's.
+#[derive(Clone)]
+pub(crate) struct Attacher {
     hook: Hook,
-    earlier: Option<&Attachment>,
-) -> Result<Attachment, libbpf_rs::Error> {
-    match hook {
-        Hook::Tcx => tcx(program, place, None),
-        Hook::Clsact => clsact(program, place, earlier),
-        // A kernel that does not know the attach type says EINVAL.
-        Hook::Auto => tcx(program, place, None).or_else(|_| clsact(program, place, earlier)),
+    /// By interface, whether clsact is there for us alone.
+    owned: Arc<Mutex<HashMap<u32, bool>>>,
+}
+
+impl Attacher {
+    pub(crate) fn new(hook: Hook) -> Self {
+        Self {
+            hook,
+            owned: Arc::default(),
+        }
+    }
+
+    /// Attaches `program` where it belongs: by tcx right behind another program of ours, or before all others, since a
+    /// program that decides on a packet hides it from later ones.
+    pub(crate) fn attach(
+        &self,
+        program: BorrowedFd<'_>,
+        seat: Seat,
+        behind: Option<BorrowedFd<'_>>,
+    ) -> Result<Attachment, libbpf_rs::Error> {
+        match self.hook {
+            Hook::Tcx => tcx(program, seat.place, behind),
+            Hook::Clsact => self.clsact(program, seat),
+            // A kernel that does not know the attach type says EINVAL.
+            Hook::Auto => tcx(program, seat.place, behind).or_else(|_| self.clsact(program, seat)),
+        }
+    }
+
+    fn clsact(&self, program: BorrowedFd<'_>, seat: Seat) -> Result<Attachment, libbpf_rs::Error> {
+        let filter = Filter {
+            program: program.try_clone_to_owned()?,
+            namespace: File::open(NAMESPACE)?,
+            seat,
+            is_ours: self.owns(seat.place.index),
+        };
+        let mut hook = filter.hook();
+        hook.create()?;
+        hook.attach()?;
+        Ok(Attachment::Clsact(filter))
+    }
+
+    /// Whether an interface's clsact is there for us alone. Once it has filters of ours this cannot be seen any more: then
+    /// it is as it was before, or, if those are a killed agent's, ours.
+    fn owns(&self, index: u32) -> bool {
+        let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        let owns = match clsact_filters(index) {
+            Ok(None) => true,
+            Ok(Some(filters)) if !filters.is_empty() => {
+                let before = owned.get(&index).copied();
+                before.unwrap_or_else(|| filters.iter().all(|priority| is_ours(*priority)))
+            }
+            _ => false,
+        };
+        owned.insert(index, owns);
+        owns
     }
 }
 
-/// Attaches `program` right behind another that is attached there, by tcx.
-pub(crate) fn attach_behind(
-    other: BorrowedFd<'_>,
-    program: BorrowedFd<'_>,
-    place: Place,
-) -> Result<Attachment, libbpf_rs::Error> {
-    tcx(program, place, Some(other))
+/// Whether a filter of that priority is one of ours.
+fn is_ours(priority: u16) -> bool {
+    Rank::ALL
+        .iter()
+        .any(|rank| rank.handle() == u32::from(priority))
 }
 
-/// Whether the kernel has tcx, without which no program can be attached behind another. Asks for the programs on the
-/// loopback device, which each namespace has, and not for the version, since some kernels with older numbers have tcx.
-pub(crate) fn has_tcx() -> bool {
-    const LOOPBACK: i32 = 1;
-    // SAFETY: all zeroes are valid options: only whether there is an answer counts.
-    let mut options: libbpf_sys::bpf_prog_query_opts = unsafe { std::mem::zeroed() };
-    options.sz = size_of_val(&options) as libbpf_sys::size_t;
-    // SAFETY: plain numbers, options that outlive the call.
-    let status = unsafe {
-        libbpf_sys::bpf_prog_query_opts(LOOPBACK, libbpf_sys::BPF_TCX_INGRESS, &raw mut options)
-    };
-    status != -libc::EINVAL
-}
-
-/// The kernel's number of the program of ours that is attached by clsact in that place.
-pub(crate) fn filter_of(place: Place) -> Option<u32> {
+/// The kernel's number of the program of ours that is attached by clsact there.
+pub(crate) fn filter_of(seat: Seat) -> Option<u32> {
     // The descriptor of a program is needed for attaching only.
-    clsact_hook(io::stdin().as_fd(), place).query().ok()
+    clsact_hook(io::stdin().as_fd(), seat).query().ok()
 }
 
 /// Detaches it. Whether it was there.
-pub(crate) fn remove_filter(place: Place) -> bool {
-    let is_there = clsact_hook(io::stdin().as_fd(), place).detach().is_ok();
+pub(crate) fn remove_filter(seat: Seat) -> bool {
+    let is_there = clsact_hook(io::stdin().as_fd(), seat).detach().is_ok();
     // Without other filters, clsact is ours: an agent that removes its last filter removes it, too.
-    remove_if_empty(place);
+    remove_if_empty(seat.place);
     is_there
-}
-
-/// Whether an interface has no clsact, or one with filters of ours alone.
-fn is_ours(place: Place) -> bool {
-    let ours = u16::try_from(CLSACT_HANDLE).ok();
-    clsact_filters(place.index).is_ok_and(|filters| {
-        filters.is_none_or(|all| !all.is_empty() && all.iter().all(|p| Some(*p) == ours))
-    })
 }
 
 /// Removes an interface's clsact if it has no filters.
 fn remove_if_empty(place: Place) {
     if clsact_filters(place.index).is_ok_and(|all| all.is_some_and(|all| all.is_empty())) {
-        let mut whole = clsact_hook(io::stdin().as_fd(), place);
+        let rank = Rank::Agent;
+        let mut whole = clsact_hook(io::stdin().as_fd(), Seat { place, rank });
         // Somebody may have removed it meanwhile.
         let _ = whole.attach_point(TC_INGRESS | TC_EGRESS).destroy();
     }
@@ -287,24 +343,4 @@ fn tcx(
     // SAFETY: the call returned a new descriptor that nobody else owns.
     let link = unsafe { OwnedFd::from_raw_fd(fd) };
     Ok(Attachment::Tcx { link, pin: None })
-}
-
-fn clsact(
-    program: BorrowedFd<'_>,
-    place: Place,
-    earlier: Option<&Attachment>,
-) -> Result<Attachment, libbpf_rs::Error> {
-    let filter = Filter {
-        program: program.try_clone_to_owned()?,
-        namespace: File::open(NAMESPACE)?,
-        place,
-        is_ours: match earlier {
-            Some(Attachment::Clsact(earlier)) => earlier.is_ours,
-            _ => is_ours(place),
-        },
-    };
-    let mut hook = filter.hook();
-    hook.create()?;
-    hook.attach()?;
-    Ok(Attachment::Clsact(filter))
 }

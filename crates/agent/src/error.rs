@@ -40,11 +40,6 @@ pub enum AgentError {
         "this kernel does not tell a packet's cgroup (CONFIG_SOCK_CGROUP_DATA), expected rules without `cgroup`"
     )]
     NoCgroups,
-    /// The kernel attaches no program behind another.
-    #[error(
-        "this kernel has no tcx, by which alone the hold's programs are attached, expected Linux 6.6 or later"
-    )]
-    NoTcx,
     /// Nowhere to pin.
     #[error(
         "no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf -o mode=700 bpf /sys/fs/bpf)"

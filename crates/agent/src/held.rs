@@ -3,24 +3,28 @@
 //! They are separate from the agent's own, which change only windows. Records lie in memory that the kernel shares with
 //! every process that has the map's descriptor, so reading them takes no system call.
 
+mod lease;
+mod mapping;
 mod view;
 
-use crate::attach::{Attachment, Place, Way, attach_behind, has_tcx};
+pub use lease::Lease;
+
+use crate::attach::{Attacher, Attachment, Place, Rank, Seat, Way};
 use crate::hold::types::{tg_echo_place, tg_held};
 use crate::hold::{HoldSkel, HoldSkelBuilder};
 use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
 use crate::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use crate::rules::words;
 use crate::view::address;
-use crate::{Agent, AgentError, Direction, HoldView, Interface, LinkLayer};
+use crate::{Agent, AgentError, Direction, Directions, HoldView, Interface, Kind, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
+use mapping::Mapping;
 use std::cmp::Reverse;
-use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::ptr::{addr_of, addr_of_mut, null_mut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::{addr_of, addr_of_mut};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 use tidegate_laws::sys;
@@ -31,8 +35,11 @@ const PLACES: usize = 256;
 /// The programs, loaded and attached; detached and unloaded when dropped.
 pub struct HoldPrograms {
     downloads: HoldSkel<'static>,
-    uploads: HoldUpSkel<'static>,
+    /// If they were asked for: the verifier takes as long for them as for all others.
+    uploads: Option<HoldUpSkel<'static>>,
     records: Records,
+    lease: Lease,
+    attacher: Attacher,
     /// The agent's programs, by link layer, which come before these.
     agents: [(LinkLayer, [OwnedFd; 2]); 2],
     /// By the interface's index and the direction that is held there.
@@ -47,15 +54,17 @@ impl HoldPrograms {
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
     /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
-    /// to echoes with that identifier and secret.
+    /// to echoes with that identifier and secret. They let everything pass until [`Self::renew`] is called. Those for
+    /// uploads are loaded only if `directions` include them, since that takes the verifier a second on a slow machine.
     ///
     /// # Errors
-    /// If the kernel has no tcx, and if it refuses.
-    pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
-        // Checked first: otherwise its lack would show only at the first interface, when the agent already runs.
-        if !has_tcx() {
-            return Err(AgentError::NoTcx);
-        }
+    /// If the kernel refuses.
+    pub fn load(
+        agent: &Agent,
+        directions: Directions,
+        echo_id: u16,
+        echo_secret: u32,
+    ) -> Result<Self, AgentError> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)
@@ -64,12 +73,18 @@ impl HoldPrograms {
         let rodata = rodata.expect("the programs have constants");
         rodata.echo_id = echo_id.to_be();
         rodata.echo_secret = echo_secret;
-        let paths = open.maps.paths.reuse_fd(agent.paths_map());
-        paths.map_err(AgentError::Load)?;
+        let maps = &mut open.maps;
+        let paths = maps.paths.reuse_fd(agent.paths_map());
+        let windowless = maps.windowless.reuse_fd(agent.windowless_map());
+        paths.and(windowless).map_err(AgentError::Load)?;
         let downloads = open.load().map_err(AgentError::Load)?;
-        let uploads = load_uploads(agent, &downloads)?;
+        let uploads = directions.include(Direction::Up);
+        let uploads = uploads
+            .then(|| load_uploads(agent, &downloads))
+            .transpose()?;
         assert_eq!(downloads.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(downloads.maps.held.as_fd(), true)?;
+        let lease = Lease::map(downloads.maps.lease.as_fd(), true)?;
         let agents = [LinkLayer::Ethernet, LinkLayer::PlainIp].map(|link| {
             let [arrives, leaves] = agent.programs(link);
             let copy = |program: &ProgramMut<'_>| program.as_fd().try_clone_to_owned();
@@ -85,51 +100,83 @@ impl HoldPrograms {
             downloads,
             uploads,
             records,
+            lease,
+            attacher: agent.attacher().clone(),
             attachments: Vec::new(),
         })
     }
 
-    /// Attaches those of a direction to one more interface, behind the agent's, which are there already; by tcx alone
-    /// (Linux 6.6), as a clsact filter of ours would take the place of the agent's own.
+    /// Attaches those of a direction to one more interface, behind the agent's, which are there already, and by the same
+    /// hook; those of uploads behind those of downloads.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel refuses, and if the direction's programs were not loaded.
     pub fn attach(
         &mut self,
         interface: &Interface,
         direction: Direction,
     ) -> Result<(), AgentError> {
-        let mut both = Vec::new();
-        let of_layer = |(layer, _): &&(LinkLayer, _)| *layer == interface.link_layer;
-        let (_, agents) = self.agents.iter().find(of_layer).expect("both are there");
+        let index = interface.index;
+        let rank = match direction {
+            Direction::Down => Rank::HoldDownloads,
+            Direction::Up => Rank::HoldUploads,
+        };
         let programs = self.programs(interface.link_layer, direction);
-        for ((program, way), agent) in programs.into_iter().zip(agents) {
-            let place = Place {
-                index: interface.index,
-                way,
-            };
-            let attached = attach_behind(agent.as_fd(), program.as_fd(), place);
+        let programs = programs.ok_or(AgentError::OtherDirections)?;
+        let before = self.before(interface, direction);
+        let mut both = Vec::new();
+        for ((program, way), before) in programs.into_iter().zip(before) {
+            let place = Place { index, way };
+            let seat = Seat { place, rank };
+            let attached = self.attacher.attach(program.as_fd(), seat, Some(before));
             let attached = attached.map_err(|source| AgentError::Attach {
                 interface: interface.name.clone(),
                 source,
             })?;
-            both.push(((interface.index, direction), attached));
+            both.push(((index, direction), attached));
         }
         self.attachments.append(&mut both);
         Ok(())
     }
 
-    fn programs(&self, link: LinkLayer, direction: Direction) -> [(&ProgramMut<'static>, Way); 2] {
-        let (down, up) = (&self.downloads.progs, &self.uploads.progs);
+    /// The programs that stand before those of a direction on an interface.
+    fn before(&self, interface: &Interface, direction: Direction) -> [BorrowedFd<'_>; 2] {
+        let layer = interface.link_layer;
+        let downloads = (interface.index, Direction::Down);
+        if direction == Direction::Up
+            && self.attachments.iter().any(|(of, _)| *of == downloads)
+            && let Some(programs) = self.programs(layer, Direction::Down)
+        {
+            return programs.map(|(program, _)| program.as_fd());
+        }
+        let of_layer = |(of, _): &&(LinkLayer, _)| *of == layer;
+        let (_, agents) = self.agents.iter().find(of_layer).expect("both are there");
+        agents.each_ref().map(AsFd::as_fd)
+    }
+
+    /// Those of a direction, which may not have been loaded.
+    fn programs(
+        &self,
+        link: LinkLayer,
+        direction: Direction,
+    ) -> Option<[(&ProgramMut<'static>, Way); 2]> {
+        let down = &self.downloads.progs;
+        let up = || self.uploads.as_ref().map(|uploads| &uploads.progs);
         let [arrives, leaves] = match (direction, link) {
             (Direction::Down, LinkLayer::Ethernet) => {
                 [&down.ethernet_arrives, &down.ethernet_leaves]
             }
             (Direction::Down, LinkLayer::PlainIp) => [&down.ip_arrives, &down.ip_leaves],
-            (Direction::Up, LinkLayer::Ethernet) => [&up.ethernet_arrives, &up.ethernet_leaves],
-            (Direction::Up, LinkLayer::PlainIp) => [&up.ip_arrives, &up.ip_leaves],
+            (Direction::Up, LinkLayer::Ethernet) => {
+                let up = up()?;
+                [&up.ethernet_arrives, &up.ethernet_leaves]
+            }
+            (Direction::Up, LinkLayer::PlainIp) => {
+                let up = up()?;
+                [&up.ip_arrives, &up.ip_leaves]
+            }
         };
-        [(arrives, Way::Arrives), (leaves, Way::Leaves)]
+        Some([(arrives, Way::Arrives), (leaves, Way::Leaves)])
     }
 
     /// Detaches those of a direction from an interface, which may be gone.
@@ -143,8 +190,11 @@ impl HoldPrograms {
         let (family, address) = place.map_or_else(Default::default, words);
         let bss = self.downloads.maps.bss_data.as_deref_mut();
         bss.expect("the programs have globals").echo_place = tg_echo_place { address, family };
-        let bss = self.uploads.maps.bss_data.as_deref_mut();
-        bss.expect("the programs have globals").echo_place = tg_echo_place_up { address, family };
+        if let Some(uploads) = &mut self.uploads {
+            let bss = uploads.maps.bss_data.as_deref_mut();
+            bss.expect("the programs have globals").echo_place =
+                tg_echo_place_up { address, family };
+        }
     }
 
     /// What rings when a flow gets a record.
@@ -163,9 +213,15 @@ impl HoldPrograms {
         &self.records
     }
 
-    /// The descriptor by which another process may map the records.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.downloads.maps.held.as_fd()
+    /// Lets the programs and the gate act for another second. To be called several times a second, while all is well.
+    pub fn renew(&self, now_us: u64) {
+        self.lease.renew(now_us);
+    }
+
+    /// The descriptors by which another process may map the records and the lease.
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        let maps = &self.downloads.maps;
+        [maps.held.as_fd(), maps.lease.as_fd()]
     }
 }
 
@@ -200,8 +256,10 @@ fn load_uploads(
     let shared = [
         maps.paths.reuse_fd(agent.paths_map()),
         maps.uplinks.reuse_fd(agent.uplinks_map()),
+        maps.windowless.reuse_fd(agent.windowless_map()),
         maps.held.reuse_fd(downloads.maps.held.as_fd()),
         maps.met.reuse_fd(downloads.maps.met.as_fd()),
+        maps.lease.reuse_fd(downloads.maps.lease.as_fd()),
     ];
     shared
         .into_iter()
@@ -217,6 +275,8 @@ pub struct Candidate {
     pub place: usize,
     /// Which way its data go.
     pub direction: Direction,
+    /// What the flow is, as the agent had recognised it by then.
+    pub kind: Kind,
     /// When the flow got it, µs of CLOCK_MONOTONIC.
     pub since_us: u64,
     /// When something of it arrived last.
@@ -234,13 +294,7 @@ pub struct Candidate {
 }
 
 /// The records, in memory that the kernel's programs write.
-pub struct Records {
-    memory: *mut tg_held,
-    writable: bool,
-}
-
-// SAFETY: the memory is the kernel's, of which each word is read and written as one.
-unsafe impl Send for Records {}
+pub struct Records(Mapping<tg_held>);
 
 impl Records {
     /// Maps those behind the descriptor, to be read or written, too.
@@ -248,34 +302,11 @@ impl Records {
     /// # Errors
     /// If the kernel refuses.
     pub fn map(descriptor: BorrowedFd, writable: bool) -> Result<Self, AgentError> {
-        let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
-        // SAFETY: a new mapping, at a place that the kernel chooses.
-        let memory = unsafe {
-            libc::mmap(
-                null_mut(),
-                PLACES * size_of::<tg_held>(),
-                protection,
-                libc::MAP_SHARED,
-                descriptor.as_raw_fd(),
-                0,
-            )
-        };
-        if memory == libc::MAP_FAILED {
-            return Err(AgentError::System {
-                what: "map the hold's records",
-                source: io::Error::last_os_error(),
-            });
-        }
-        Ok(Self {
-            memory: memory.cast(),
-            writable,
-        })
+        Mapping::new(descriptor, PLACES, writable, "map the hold's records").map(Self)
     }
 
     fn at(&self, place: usize) -> *mut tg_held {
-        assert!(place < PLACES, "there is no such record");
-        // SAFETY: within the mapping.
-        unsafe { self.memory.add(place) }
+        self.0.at(place)
     }
 
     fn download(&self, place: usize) -> *mut sys::tg_hold {
@@ -331,6 +362,7 @@ impl Records {
             Candidate {
                 place,
                 direction: self.direction(place),
+                kind: Kind::from_raw(addr_of!((*record).kind).read_volatile()).unwrap_or(Kind::Udp),
                 since_us,
                 seen_us: addr_of!((*record).seen_us).read_volatile(),
                 interface: key.ifindex,
@@ -348,7 +380,7 @@ impl Records {
     /// Says that what leaves of the flow can be made to wait, or cannot; and the floor of another flow with the
     /// same server, if there is one.
     pub fn gate(&self, place: usize, gated: bool, floor_us: u32) {
-        assert!(self.writable, "mapped to be written");
+        assert!(self.0.is_writable(), "mapped to be written");
         let gated = u32::from(gated);
         // SAFETY: within the mapping; nobody else writes these two.
         unsafe {
@@ -397,7 +429,7 @@ impl Records {
 
     /// Says how many bytes of an upload wait at the gate.
     pub fn waits(&self, place: usize, bytes: u32) {
-        assert!(self.writable, "mapped to be written");
+        assert!(self.0.is_writable(), "mapped to be written");
         // SAFETY: within the mapping; nobody else writes it.
         unsafe { addr_of_mut!((*self.upload(place)).waiting).write_volatile(bytes) }
     }
@@ -422,12 +454,5 @@ impl Records {
                 Direction::Up => view::upload(&self.upload(place).read_volatile()),
             }
         }
-    }
-}
-
-impl Drop for Records {
-    fn drop(&mut self) {
-        // SAFETY: the mapping that was made.
-        unsafe { libc::munmap(self.memory.cast(), PLACES * size_of::<tg_held>()) };
     }
 }

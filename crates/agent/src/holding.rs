@@ -21,6 +21,8 @@ pub enum Holding {
     NotClocked,
     /// Left alone: echoes are not answered, or not any more.
     Unanswered,
+    /// Left alone: it is not HTTP/3 whose handshake was seen, and no rule is about it.
+    NotHttp3,
     /// Left alone: a rule says so.
     Denied,
     /// Left alone: there is no place for it.
@@ -31,7 +33,7 @@ pub enum Holding {
 
 impl Holding {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Held,
         Self::Sender,
         Self::Watched,
@@ -39,6 +41,7 @@ impl Holding {
         Self::NotBulk,
         Self::NotClocked,
         Self::Unanswered,
+        Self::NotHttp3,
         Self::Denied,
         Self::TableFull,
         Self::GateGone,
@@ -54,6 +57,7 @@ impl Holding {
             Self::NotBulk => "not_bulk",
             Self::NotClocked => "not_clocked",
             Self::Unanswered => "unanswered",
+            Self::NotHttp3 => "not_http3",
             Self::Denied => "denied",
             Self::TableFull => "table_full",
             Self::GateGone => "gate_gone",
@@ -70,6 +74,7 @@ impl Holding {
             Self::NotBulk => "not bulk",
             Self::NotClocked => "unclocked",
             Self::Unanswered => "no answer",
+            Self::NotHttp3 => "not HTTP/3",
             Self::Denied => "denied",
             Self::TableFull => "no place",
             Self::GateGone => "no gate",
@@ -97,6 +102,9 @@ impl Holding {
             }
             Self::Unanswered => {
                 "the echoes that measure its delay are not answered, or not any more"
+            }
+            Self::NotHttp3 => {
+                "it is not QUIC to port 443 whose handshake was seen: `udp = \"hold\"` or a rule holds other UDP"
             }
             Self::Denied => "a rule of the configuration says so",
             Self::TableFull => "the table of held flows is full",

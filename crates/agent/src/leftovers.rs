@@ -2,7 +2,7 @@
 //! clsact filters of one that was killed.
 
 use crate::AgentError;
-use crate::attach::{Place, Way, filter_of};
+use crate::attach::{Place, Rank, Seat, Way, filter_of};
 use crate::pin::{clear, found_folder};
 use std::ffi::CStr;
 use std::fmt;
@@ -24,6 +24,8 @@ pub enum Leftover {
         interface: String,
         /// Where it is.
         place: Place,
+        /// Whose it is.
+        rank: Rank,
         /// The kernel's number of its program.
         program: u32,
     },
@@ -42,8 +44,19 @@ impl fmt::Display for Leftover {
                 write!(to, "{} programs and maps", names.len() - links.len())
             }
             Self::Filter {
-                interface, place, ..
-            } => write!(to, "clsact filter on {interface} ({})", place.way.name()),
+                interface,
+                place,
+                rank,
+                ..
+            } => {
+                let whose = match rank {
+                    Rank::Agent => "",
+                    Rank::HoldDownloads => " of the hold of downloads",
+                    Rank::HoldUploads => " of the hold of uploads",
+                };
+                let way = place.way.name();
+                write!(to, "clsact filter{whose} on {interface} ({way})")
+            }
         }
     }
 }
@@ -63,19 +76,29 @@ pub fn leftovers() -> Result<Vec<Leftover>, AgentError> {
         all.push(Leftover::Pins { folder, names });
     }
     for (index, interface) in interfaces() {
+        all.extend(filters(index, &interface));
+    }
+    Ok(all)
+}
+
+/// Filters of ours on an interface.
+fn filters(index: u32, interface: &str) -> Vec<Leftover> {
+    let mut all = Vec::new();
+    for rank in Rank::ALL {
         for way in [Way::Arrives, Way::Leaves] {
             let place = Place { index, way };
-            if let Some(program) = filter_of(place) {
-                let interface = interface.clone();
+            if let Some(program) = filter_of(Seat { place, rank }) {
+                let interface = interface.to_owned();
                 all.push(Leftover::Filter {
                     interface,
                     place,
+                    rank,
                     program,
                 });
             }
         }
     }
-    Ok(all)
+    all
 }
 
 impl Leftover {
@@ -91,9 +114,16 @@ impl Leftover {
                     source,
                 }),
             },
-            Self::Filter { place, program, .. } => {
-                let there = filter_of(*place) == Some(*program);
-                Ok(there && crate::attach::remove_filter(*place))
+            Self::Filter {
+                place,
+                rank,
+                program,
+                ..
+            } => {
+                let (place, rank) = (*place, *rank);
+                let seat = Seat { place, rank };
+                let there = filter_of(seat) == Some(*program);
+                Ok(there && crate::attach::remove_filter(seat))
             }
         }
     }

@@ -31,14 +31,14 @@ mod windowless;
 mod words;
 
 pub use agent::{Agent, Config, Cost, begin_tally, configure, count_program_time, set_rules};
-pub use attach::{Hook, Place, Way};
+pub use attach::{Hook, Place, Rank, Way};
 pub use capabilities::drop_capabilities;
 pub use cgroup::Cgroup;
 pub use devices::{Device, Owners};
 pub use direction::Directions;
 pub use error::AgentError;
 pub use explain::{Limit, Situation};
-pub use held::{Candidate, Doorbell, HoldPrograms, Records};
+pub use held::{Candidate, Doorbell, HoldPrograms, Lease, Records};
 pub use histogram::{Histogram, Histograms};
 pub use holding::{HoldView, Holding};
 pub use interface::{Interface, LinkLayer};

@@ -9,12 +9,14 @@ mod machine;
 mod mounts;
 mod spoil;
 mod stranger;
+mod tcx;
 
 pub use browser::{Browser, Screen};
 pub use machine::{has_program, has_tun, is_root};
 pub use mounts::{hide, own_bpf_file_system, own_cgroups};
 pub use spoil::Spoiler;
 pub use stranger::Stranger;
+pub use tcx::without_tcx;
 
 use std::fmt::Display;
 use std::io::Write;

@@ -17,6 +17,7 @@ use crate::json;
 use crate::lock;
 use crate::run::RunArgs;
 use crate::top::units;
+use crate::udp::Otherwise;
 use anyhow::Result;
 pub use args::CheckArgs;
 use serde::Serialize;
@@ -28,7 +29,6 @@ use tidegate_agent::{
 };
 use tidegate_laws::Law;
 use tidegate_netns::Namespace;
-use tidegate_scenario::Udp;
 use tidegate_terminal as terminal;
 
 /// How much a finding matters.
@@ -75,7 +75,7 @@ struct Used {
     /// Connections that the tables hold.
     connections: u32,
     /// What becomes of UDP that no rule is about.
-    udp: Udp,
+    udp: Otherwise,
     udp_rules: usize,
 }
 
@@ -104,8 +104,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let (settings, on) = looked_up(args, &mut findings).unzip();
     let wanted = settings
         .as_ref()
-        .is_some_and(|s| s.udp.rules.may(Udp::Hold));
-    findings.extend([holding::trial(wanted), running(), left()]);
+        .is_some_and(|s| s.udp.rules.ask_for_hold());
+    let hold = holding::trial(wanted);
+    let holds = hold.status == Status::Ok;
+    findings.extend([hold, running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
     let traffic = settings.as_ref().filter(|_| works);
     let traffic = traffic.map_or_else(Vec::new, |settings| {
@@ -113,7 +115,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     });
     let used = settings
         .zip(hook)
-        .map(|(settings, hook)| used(&settings, on.unwrap_or_default(), hook));
+        .map(|(settings, hook)| used(&settings, on.unwrap_or_default(), hook, holds));
     let report = Report {
         works,
         findings,
@@ -147,8 +149,17 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
         };
         writeln!(
             out,
-            "`tidegate run` would steer {} {places} with {}, by {}, with {} rules",
-            used.directions, used.law, used.hook, used.rules
+            "`tidegate run` would steer {} {places} with {}, by {}, with {} rules{}",
+            used.directions,
+            used.law,
+            used.hook,
+            used.rules,
+            match used.udp {
+                Otherwise::Auto => "; HTTP/3 would be held",
+                Otherwise::Hold => "; UDP would be held",
+                Otherwise::Fallback => "; QUIC would be turned away",
+                Otherwise::Leave => "",
+            }
         )?;
         return traffic::print(&report.traffic, out);
     }
@@ -158,8 +169,12 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str) -> Used {
+fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str, holds: bool) -> Used {
     let agent = &settings.agent;
+    let udp = match settings.udp.rules.otherwise {
+        Otherwise::Auto if !holds => Otherwise::Leave,
+        udp => udp,
+    };
     Used {
         hook,
         interfaces,
@@ -167,7 +182,7 @@ fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str) -> Use
         directions: crate::run::directions_in_words(agent),
         rules: agent.rules.rules.len(),
         connections: tidegate_agent::connections(agent.connections).unwrap_or_default(),
-        udp: settings.udp.rules.otherwise,
+        udp,
         udp_rules: settings.udp.rules.rules.len(),
     }
 }

@@ -10,14 +10,14 @@ use crate::exit::BadInput;
 use crate::interfaces::{Wanted, is_name};
 use crate::run::page::PageAddress;
 use crate::run::{OnlyArg, RunArgs};
-use crate::udp::{self, Terms};
+use crate::udp::{self, Otherwise, Terms};
 use anyhow::Result;
 pub(crate) use file::File;
 use file::{Action, At, Entry, UdpEntry};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::Path;
-use tidegate_agent::{Cgroup, Config, Directions, Rule, Rules, Verdict};
+use tidegate_agent::{Cgroup, Config, Direction, Directions, Rule, Rules, Verdict};
 use tidegate_laws::{Law, Params};
 use tidegate_scenario::{Fair, LoadError, Udp};
 
@@ -174,24 +174,44 @@ fn connections(args: &RunArgs, file: &File) -> Result<Option<u32>> {
 }
 
 fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Result<Terms> {
-    let otherwise = args.udp.or(file.udp).unwrap_or_default();
-    if otherwise == Udp::Hold {
-        may_hold(params).map_err(BadInput)?;
-    }
+    let otherwise = otherwise(args, file, params)?;
     let mut rules = Vec::new();
     for entry in &file.udp_rules {
         rules.extend(udp_rules(file, entry, params, interfaces)?);
         not_too_many(file, entry, rules.len())?;
     }
     let holds = args.udp_hold.or(file.udp_hold).unwrap_or_default();
+    let rules = udp::Rules {
+        rules,
+        otherwise,
+        holds: holds.into(),
+    };
+    // With a file, whose terms may change, both directions are made ready.
+    let uploads = args.config.is_some() || rules.may_hold(Direction::Up);
     Ok(Terms {
-        rules: udp::Rules {
-            rules,
-            otherwise,
-            holds: holds.into(),
+        rules,
+        ready: match uploads {
+            true => Directions::Both,
+            false => Directions::Downloads,
         },
         echo: args.udp_echo.or(file.udp_echo).unwrap_or_default(),
     })
+}
+
+/// What becomes of UDP that no rule is about. By itself the agent holds nothing where that would not work, or where flows
+/// are steered only if a rule says so.
+fn otherwise(args: &RunArgs, file: &File, params: &Params) -> Result<Otherwise> {
+    let asked = args.udp.or(file.udp).unwrap_or_default();
+    let by_rule = matches!(file.default, Action::Deny);
+    let only_uploads = args.only.or(file.only) == Some(OnlyArg::Uploads);
+    match asked {
+        Otherwise::Hold => may_hold(params).map_err(BadInput)?,
+        Otherwise::Auto if by_rule || only_uploads || may_hold(params).is_err() => {
+            return Ok(Otherwise::Leave);
+        }
+        _ => {}
+    }
+    Ok(asked)
 }
 
 fn may_hold(params: &Params) -> Result<(), String> {

@@ -85,7 +85,6 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
                     NotPrivileged(_)
                         | BpfRefused
                         | TooOld(_)
-                        | NoTcx
                         | NoInterface(_)
                         | LinkLayer { .. }
                         | NoBpfFileSystem

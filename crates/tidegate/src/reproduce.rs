@@ -12,7 +12,7 @@ pub use args::ReproduceArgs;
 use perform::perform;
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tidegate_study::{Extent, Figure, Paper, Study, page, table};
 use tidegate_terminal as terminal;
 
@@ -20,7 +20,7 @@ use tidegate_terminal as terminal;
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let extent = Extent {
         quick: args.quick,
-        traces: args.traces.clone(),
+        traces: traces(args)?,
         lab: args.lab,
     };
     if args.what.is_empty() {
@@ -119,6 +119,14 @@ fn list(json: bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The folder of recordings. Scenarios that are written are run from elsewhere, so they name it in full.
+fn traces(args: &ReproduceArgs) -> Result<Option<PathBuf>> {
+    match (&args.traces, &args.scenarios) {
+        (Some(folder), Some(_)) => Ok(Some(std::path::absolute(folder)?)),
+        (folder, _) => Ok(folder.clone()),
+    }
 }
 
 /// The paper asked for, and those of its figures that were; all if none was. Whether any was.

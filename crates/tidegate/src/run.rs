@@ -25,7 +25,7 @@ use crate::operate::Operation;
 use crate::signals;
 use crate::snapshot::{About, AgentService, Shared, Snapshot, now_us};
 use crate::top::units::bytes;
-use crate::udp::Windowless;
+use crate::udp::{Otherwise, Windowless};
 use anyhow::{Context, Result};
 pub use args::{HoldsArg, OnlyArg, RunArgs};
 use company::Company;
@@ -45,7 +45,6 @@ use tidegate_agent::{
     Agent, Config, Count, Direction, Directions, Reason, has_btf, leftovers, require,
 };
 use tidegate_laws::Law;
-use tidegate_scenario::Udp;
 use wake::Wake;
 
 /// Between two reports.
@@ -87,6 +86,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // Who reads that it has started may ask it at once.
     let shown = Shown::open(&operation.settings, args, &shared)?;
     announce(&about, log);
+    held::tell(&shared, log);
     if !has_btf() {
         log.info("without-btf", WITHOUT_BTF, json!({}));
     }
@@ -276,14 +276,15 @@ fn what(about: &About) -> String {
     };
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
     let udp = match (about.udp, about.holds) {
-        (Udp::Hold, _) if about.hold_directions.contains(&Direction::Up) => {
+        (Otherwise::Auto, _) => "; HTTP/3 held",
+        (Otherwise::Hold, _) if about.hold_directions.contains(&Direction::Up) => {
             "; UDP held, uploads too"
         }
-        (Udp::Hold, _) => "; UDP held",
-        (Udp::Fallback, false) => "; QUIC turned away",
-        (Udp::Fallback, true) => "; QUIC turned away, some UDP held",
-        (Udp::Leave, true) => "; some UDP held",
-        (Udp::Leave, false) => "",
+        (Otherwise::Hold, _) => "; UDP held",
+        (Otherwise::Fallback, false) => "; QUIC turned away",
+        (Otherwise::Fallback, true) => "; QUIC turned away, some UDP held",
+        (Otherwise::Leave, true) => "; some UDP held",
+        (Otherwise::Leave, false) => "",
     };
     let places = match names[..] {
         [] => format!("on no interface yet with {}", about.law),

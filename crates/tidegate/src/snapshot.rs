@@ -3,7 +3,7 @@
 use crate::account::{Account, Books};
 use crate::compare::{Compare, Compared};
 use crate::devices::{DeviceView, Devices};
-use crate::udp::{HoldCounts, Windowless};
+use crate::udp::{HoldCounts, Otherwise, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,6 @@ use tidegate_agent::{
     TableView, WindowlessView,
 };
 use tidegate_laws::Law;
-use tidegate_scenario::Udp;
 
 /// Raised when a field changes its meaning or goes. New fields may come at any time, and new words: a
 /// `top` that is older than its agent says so and ends.
@@ -36,7 +35,7 @@ pub struct About {
     pub hook: String,
     /// What becomes of UDP that no rule is about.
     #[serde(default)]
-    pub udp: Udp,
+    pub udp: Otherwise,
     /// Whether any of it may be held.
     #[serde(default)]
     pub holds: bool,

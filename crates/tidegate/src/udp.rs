@@ -10,15 +10,20 @@ mod view;
 
 pub use controller::News;
 pub use gate::run as run_gate;
-pub use rules::{EchoPlace, Rule, Rules};
+#[cfg(test)]
+pub use rules::Sort;
+pub use rules::{EchoPlace, Otherwise, Rule, Rules};
 pub use view::{HoldCounts, HoldSnapshot};
 
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use hold::Hold;
-use tidegate_agent::{Agent, Direction, Interface};
+use tidegate_agent::{Agent, Direction, Directions, Interface};
 use tidegate_gate::Fallback;
 use tidegate_scenario::Udp;
+
+/// What fails where the kernel lacks what is needed.
+const CANNOT_HOLD: &str = "cannot hold flows without a window";
 
 /// What is to become of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,13 +32,16 @@ pub struct Terms {
     pub rules: Rules,
     /// Where echoes go that tell the delay of what is held.
     pub echo: EchoPlace,
+    /// What later terms may hold, for which the hold's programs are made ready at the start.
+    pub ready: Directions,
 }
 
 impl Terms {
     /// The same for all.
-    pub fn all(action: Udp) -> Self {
+    pub fn all(action: impl Into<Otherwise>) -> Self {
         Self {
             rules: Rules::all(action),
+            ready: Directions::Both,
             ..Self::default()
         }
     }
@@ -53,9 +61,12 @@ impl Terms {
 pub struct Windowless {
     terms: Terms,
     interfaces: Vec<Interface>,
+    ready: Directions,
     // Before the fallback: were its chains to go first, the kernel would drop what waits.
     hold: Option<Hold>,
     fallback: Option<Fallback>,
+    /// Why nothing is held that would have been, until somebody has been told.
+    missing: Option<String>,
 }
 
 impl Windowless {
@@ -71,12 +82,16 @@ impl Windowless {
         interfaces: &[Interface],
         bell: impl Fn() + Send + 'static,
     ) -> Result<Self> {
-        let hold = terms.rules.may(Udp::Hold);
-        let hold = hold.then(|| Hold::start(agent, bell)).transpose();
         let mut windowless = Self {
-            hold: hold.context("cannot hold flows without a window")?,
+            ready: terms.ready,
             ..Self::default()
         };
+        if terms.rules.may(Udp::Hold) {
+            match Hold::start(agent, terms.ready, bell).context(CANNOT_HOLD) {
+                Ok(hold) => windowless.hold = Some(hold),
+                Err(error) => windowless.do_without(&terms.rules, error)?,
+            }
+        }
         windowless.set(&terms.or_idle(dry_run), interfaces)?;
         Ok(windowless)
     }
@@ -86,8 +101,13 @@ impl Windowless {
     /// # Errors
     /// If the hold is asked for and was not at the start, when what it takes could still be had.
     pub fn require(&self, terms: &Terms) -> Result<()> {
-        if terms.rules.may(Udp::Hold) && self.hold.is_none() {
+        if terms.rules.ask_for_hold() && self.hold.is_none() {
             let message = "udp \"hold\" cannot begin while the agent runs, expected it at the start; start it anew";
+            return Err(BadInput(message.into()).into());
+        }
+        let uploads = terms.rules.may_hold(Direction::Up);
+        if uploads && self.hold.is_some() && !self.ready.include(Direction::Up) {
+            let message = "uploads cannot be held from now on, expected udp_hold \"both\" or a rule for uploads at the start; start it anew";
             return Err(BadInput(message.into()).into());
         }
         Ok(())
@@ -134,11 +154,26 @@ impl Windowless {
         Ok(hold.set(&self.terms.or_idle(pauses), &self.interfaces)?)
     }
 
-    fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
-        if let Some(hold) = &self.hold {
-            hold.set(terms, interfaces)
-                .context("cannot hold flows without a window")?;
+    /// The hold cannot be had: no reason to end, unless somebody asked for it by name.
+    fn do_without(&mut self, rules: &Rules, error: anyhow::Error) -> Result<()> {
+        if rules.ask_for_hold() {
+            return Err(error);
         }
+        self.hold = None;
+        self.missing = Some(format!("{error:#}").replace('\n', " "));
+        Ok(())
+    }
+
+    fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
+        if let Some(hold) = &self.hold
+            && let Err(error) = hold.set(terms, interfaces)
+        {
+            self.do_without(
+                &terms.rules,
+                anyhow::Error::from(error).context(CANNOT_HOLD),
+            )?;
+        }
+        let terms = &self.possible(terms);
         if let Err(error) = self.turn_away(&terms.rules, interfaces) {
             if let Some(hold) = &self.hold {
                 // It is what was in force before.
@@ -149,6 +184,15 @@ impl Windowless {
         self.terms = terms.clone();
         self.interfaces = interfaces.to_vec();
         Ok(())
+    }
+
+    /// These terms, as far as they can be had.
+    fn possible(&self, terms: &Terms) -> Terms {
+        let mut terms = terms.clone();
+        if self.hold.is_none() && terms.rules.otherwise == Otherwise::Auto {
+            terms.rules.otherwise = Otherwise::Leave;
+        }
+        terms
     }
 
     fn turn_away(&mut self, rules: &Rules, interfaces: &[Interface]) -> Result<()> {
@@ -164,6 +208,11 @@ impl Windowless {
         Ok(())
     }
 
+    /// Why HTTP/3 is not held, for whoever has not been told.
+    pub fn take_missing(&mut self) -> Option<String> {
+        self.missing.take()
+    }
+
     /// What has happened since the last call.
     pub fn news(&self) -> Vec<News> {
         self.hold.as_ref().map_or_else(Vec::new, Hold::news)
@@ -175,7 +224,7 @@ impl Windowless {
     }
 
     /// What becomes of flows that no rule is about, and the directions in which any may be held.
-    pub fn in_force(&self) -> (Udp, Vec<Direction>) {
+    pub fn in_force(&self) -> (Otherwise, Vec<Direction>) {
         let rules = &self.terms.rules;
         let held = Direction::ALL
             .into_iter()

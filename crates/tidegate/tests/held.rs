@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use tidegate_gate::Mechanisms;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_link::{Config, Rate};
-use tidegate_testing::{has_program, has_tun, is_root, skipped};
+use tidegate_testing::{has_program, has_tun, is_root, skipped, without_tcx};
 
 const DATAGRAM: usize = 1200;
 
@@ -75,12 +75,12 @@ struct Flow {
 }
 
 impl Flow {
-    /// `every` so many datagrams that arrive there is one that leaves, of `answer` bytes.
-    fn start(hosts: &Veth, server: SocketAddr, every: usize, answer: usize) -> Self {
+    /// The client begins with `hello`. `every` so many datagrams that arrive there is one that leaves, of `answer` bytes.
+    fn start(hosts: &Veth, server: SocketAddr, hello: &[u8], every: usize, answer: usize) -> Self {
         let sender = hosts.server.run(|| Ok(UdpSocket::bind(server)?)).unwrap();
         let client = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
         client.connect(server).unwrap();
-        client.send(&[0]).unwrap();
+        client.send(hello).unwrap();
         let (_, to) = sender.recv_from(&mut [0]).unwrap();
         for socket in [&sender, &client] {
             let pause = Some(Duration::from_millis(100));
@@ -112,12 +112,17 @@ impl Flow {
     }
 
     fn download(hosts: &Veth, server: SocketAddr) -> Self {
-        Self::start(hosts, server, 10, 30)
+        Self::start(hosts, server, &[0], 10, 30)
+    }
+
+    /// One that begins with a handshake of QUIC's.
+    fn quic(hosts: &Veth, server: SocketAddr) -> Self {
+        Self::start(hosts, server, &initial(), 10, 30)
     }
 
     /// As much leaves as comes.
     fn call(hosts: &Veth, server: SocketAddr) -> Self {
-        Self::start(hosts, server, 1, DATAGRAM)
+        Self::start(hosts, server, &[0], 1, DATAGRAM)
     }
 }
 
@@ -253,6 +258,81 @@ fn who_is_held_and_why_not_is_shown() {
 }
 
 #[test]
+fn by_default_http3_is_held_and_nothing_else() {
+    between(|hosts| {
+        let mut agent = start(&[]);
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["agent"]["udp"], "auto", "{look}");
+        assert_eq!(
+            look["agent"]["hold_directions"],
+            serde_json::json!(["down"])
+        );
+        let http3 = Flow::quic(hosts, server(443));
+        let elsewhere = Flow::quic(hosts, server(4433));
+        let unseen = Flow::download(hosts, SocketAddr::new(server(0).ip(), 444));
+        let row = await_state(&agent, &http3, &SEEN);
+        assert_eq!(row["kind"], "quic", "{row}");
+        for other in [&elsewhere, &unseen] {
+            let row = await_row(&agent, other, "more than 100 kB", |row| {
+                row["bytes"].as_u64() > Some(100_000)
+            });
+            assert_eq!(row["hold"]["state"], "not_http3", "{row}");
+            assert!(row["hold"]["rtt_us"].is_null(), "nobody is asked: {row}");
+        }
+        agent.interrupt();
+    });
+}
+
+/// A connection that stood before the agent shows no handshake.
+#[test]
+fn by_default_quic_that_is_met_in_mid_stream_is_left_alone() {
+    between(|hosts| {
+        let old = Flow::quic(hosts, server(443));
+        let agent = start(&[]);
+        let row = await_row(&agent, &old, "more than 100 kB", |row| {
+            row["bytes"].as_u64() > Some(100_000)
+        });
+        assert_eq!(row["hold"]["state"], "not_http3", "{row}");
+    });
+}
+
+/// By default the agent does without what it cannot have; asked by name, it does not.
+#[test]
+fn a_machine_that_cannot_hold_leaves_http3_alone_and_says_so() {
+    if !has_program("setpriv", "util-linux") {
+        return;
+    }
+    between(|hosts| {
+        let without = || {
+            let mut program = Command::new("setpriv");
+            program.args(["--bounding-set", "-net_raw", TIDEGATE]);
+            program
+        };
+        let agent = start_by(without(), &[]);
+        let missing = agent.event("hold_missing");
+        let why = missing["why"].as_str().unwrap();
+        assert!(why.contains("CAP_NET_RAW"), "{missing}");
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["agent"]["udp"], "leave", "{look}");
+        let http3 = Flow::quic(hosts, server(443));
+        let row = await_row(&agent, &http3, "more than 100 kB", |row| {
+            row["bytes"].as_u64() > Some(100_000)
+        });
+        assert!(row["hold"].is_null(), "{row}");
+        drop(agent);
+        let asked = without()
+            .args(["run", "--iface", Veth::INTERFACE, "--udp", "hold"])
+            .output();
+        let asked = asked.unwrap();
+        let said = String::from_utf8_lossy(&asked.stderr);
+        assert!(
+            !asked.status.success() && said.contains("CAP_NET_RAW"),
+            "{said}"
+        );
+    });
+}
+
+#[test]
 fn echoes_go_where_the_user_says_and_keep_their_rate() {
     between(|hosts| {
         let other = "198.51.100.7";
@@ -291,6 +371,13 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
     });
 }
 
+/// A client's first datagram of QUIC, as far as anybody on the way can tell.
+fn initial() -> [u8; DATAGRAM] {
+    let mut initial = [0; DATAGRAM];
+    initial[..5].copy_from_slice(&[0xc3, 0, 0, 0, 1]);
+    initial
+}
+
 /// A client's first datagram of QUIC, to that place: whether it was refused.
 fn is_turned_away(hosts: &Veth, at: SocketAddr) -> bool {
     let server = hosts.server.run(|| Ok(UdpSocket::bind(at)?)).unwrap();
@@ -299,9 +386,7 @@ fn is_turned_away(hosts: &Veth, at: SocketAddr) -> bool {
         .unwrap();
     let client = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
     client.connect(at).unwrap();
-    let mut initial = [0; DATAGRAM];
-    initial[..5].copy_from_slice(&[0xc3, 0, 0, 0, 1]);
-    let sent = client.send(&initial);
+    let sent = client.send(&initial());
     if sent.is_ok() {
         assert_eq!(server.recv(&mut [0; 2 * DATAGRAM]).unwrap(), DATAGRAM);
         return false;
@@ -423,6 +508,21 @@ fn check_says_beforehand_whether_it_can() {
         file.write("interfaces = [\"tg0\"]\n");
         let (works, hold) = check("-net_raw");
         assert!(works && hold["status"] == "note", "{hold}");
+    });
+}
+
+#[test]
+fn check_finds_that_it_works_without_tcx() {
+    between(|_| {
+        let mut check = Command::new(TIDEGATE);
+        check.args(["check", "--json", "--iface", "tg0"]);
+        without_tcx(&mut check);
+        let report: Value = serde_json::from_slice(&check.output().unwrap().stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let of = |name: &str| findings.iter().find(|f| f["name"] == name).unwrap();
+        let programs = of("programs")["found"].as_str().unwrap();
+        assert!(programs.contains("by clsact"), "{programs}");
+        assert_eq!(of("hold")["status"], "ok", "{report}");
     });
 }
 

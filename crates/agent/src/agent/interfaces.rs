@@ -3,7 +3,7 @@
 use super::Agent;
 use super::records::{bytes, value};
 use super::settings::set_rules;
-use crate::attach::{Place, Way, attach};
+use crate::attach::{Place, Rank, Seat, Way};
 use crate::skeleton::AgentSkel;
 use crate::skeleton::types::{tg_path, tg_tally};
 use crate::{AgentError, Hook, Interface, tally};
@@ -26,8 +26,10 @@ impl Agent {
                 index: interface.index,
                 way,
             };
-            let earlier = attachments.last().map(|(_, attachment)| attachment);
-            let attachment = attach(program.as_fd(), place, self.hook, earlier);
+            let rank = Rank::Agent;
+            let attachment = self
+                .attacher
+                .attach(program.as_fd(), Seat { place, rank }, None);
             let attachment = attachment.map_err(|source| AgentError::Attach {
                 interface: interface.name.clone(),
                 source,

@@ -317,6 +317,8 @@ struct tg_held {
 	struct tg_windowless_key key;
 	tg_u32 floor_us;  /* user space's: the floor of another flow with the same server, or 0 */
 	tg_u32 direction; /* enum tg_direction: which of these two it uses */
+	tg_u32 kind;	  /* enum tg_kind, as the agent had recognised it when the record was taken */
+	tg_u32 unused;
 	struct tg_hold hold;
 	struct tg_hold_up up;
 };

@@ -22,6 +22,9 @@ const START_US: u64 = 5_000_000;
 const ASKS: usize = 16 * 1448;
 const PLACES: u16 = 256;
 
+/// How long what user space has said last counts.
+const LEASE_US: u64 = 1_000_000;
+
 /// After which a place may be another's.
 const IDLE_US: u64 = 10_000_000;
 
@@ -218,6 +221,53 @@ fn whatever_a_record_says_its_packets_are_safe() {
         asks: |_, _| vec![0],
     };
     trial.run(&mut programs);
+}
+
+/// A flow that the law would signal as often as it may passes unread and unchanged once user space has been gone for a
+/// second: a clsact filter outlives it.
+#[test]
+fn without_user_space_nothing_is_signalled_or_learnt() {
+    const GONE_US: u64 = START_US + 9_000_000;
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    download(&mut programs, Kind::default(), 8000);
+    let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
+    let clean = programs.read(flow.place);
+    // Of so many packets that come a millisecond apart, those that are signalled; the clock says when they come.
+    let signals = |programs: &mut Programs, from_us: u64, at: fn(&mut Programs, u64)| {
+        let comes = |n: u64| {
+            at(programs, from_us + 1000 * n);
+            // Its echoes are answered.
+            let heard = tg_held {
+                seen_us: from_us,
+                ..clean
+            };
+            let record = spoilt(&heard, &[], true);
+            programs.write(flow.place, &record);
+            let before = programs.record(flow.place);
+            let fate = programs.pass(Way::Arrives, &arriving(HERE.1, 1200));
+            (fate, before == programs.record(flow.place))
+        };
+        (0..900).map(comes).collect::<Vec<_>>()
+    };
+    let there = signals(&mut programs, GONE_US - 900_000, Programs::at);
+    let signalled = there.iter().filter(|(fate, _)| *fate != Fate::Passes);
+    assert!(signalled.count() > 10, "the law is not eager");
+    programs.at(GONE_US);
+    // Within the second all is as it was.
+    let still = signals(&mut programs, GONE_US, Programs::abandoned_at);
+    assert!(still.iter().any(|(fate, _)| *fate != Fate::Passes));
+    let gone = signals(&mut programs, GONE_US + LEASE_US, Programs::abandoned_at);
+    assert!(gone.iter().all(|what| *what == (Fate::Passes, true)));
+    // Nor does a new flow get a record.
+    for _ in 0..100 {
+        programs.pass(Way::Arrives, &arriving(HERE.1 + 1, 1200));
+    }
+    assert_eq!(programs.candidate(HERE.1 + 1, THERE.1), None);
+    // It comes back.
+    let back = signals(&mut programs, GONE_US + 9_000_000, Programs::at);
+    assert!(back.iter().any(|(fate, _)| *fate != Fate::Passes));
 }
 
 /// What the gate cannot hold gets no record, however much of it there is.

@@ -1,11 +1,11 @@
 //! Which programs the kernel runs on the link, asked of the kernel.
 
 use crate::testbed::interface;
-use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
+use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHookBuilder};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use tidegate_agent::Hook;
 
-/// Handle and priority of the agent's clsact filters.
+/// Handle and priority of the agent's clsact filters; the hold's have the next two.
 const CLSACT_HANDLE: u32 = 0x7467;
 
 /// Programs of an agent on an interface: what arrives, what leaves.
@@ -20,16 +20,7 @@ pub fn attached(hook: Hook) -> Vec<u32> {
     match hook {
         Hook::Clsact => [TC_INGRESS, TC_EGRESS]
             .into_iter()
-            .filter_map(|point| {
-                // The descriptor of a program is needed for attaching only.
-                TcHookBuilder::new(std::io::stdin().as_fd())
-                    .ifindex(index)
-                    .handle(CLSACT_HANDLE)
-                    .priority(CLSACT_HANDLE)
-                    .hook(point)
-                    .query()
-                    .ok()
-            })
+            .filter_map(|point| filter(index, point, CLSACT_HANDLE))
             .collect(),
         _ => [libbpf_sys::BPF_TCX_INGRESS, libbpf_sys::BPF_TCX_EGRESS]
             .into_iter()
@@ -38,8 +29,28 @@ pub fn attached(hook: Hook) -> Vec<u32> {
     }
 }
 
+/// The program of a clsact filter with that handle and priority.
+fn filter(index: i32, point: TcAttachPoint, handle: u32) -> Option<u32> {
+    // The descriptor of a program is needed for attaching only.
+    TcHookBuilder::new(std::io::stdin().as_fd())
+        .ifindex(index)
+        .handle(handle)
+        .priority(handle)
+        .hook(point)
+        .query()
+        .ok()
+}
+
+/// The agent's and the hold's programs at one end of the interface's clsact, which runs them in this order.
+pub fn at_clsact(index: i32, point: TcAttachPoint) -> Vec<u32> {
+    let handles = CLSACT_HANDLE..CLSACT_HANDLE + 3;
+    handles
+        .filter_map(|handle| filter(index, point, handle))
+        .collect()
+}
+
 /// All programs at one of the interface's tcx hooks.
-fn at_tcx(index: i32, point: libbpf_sys::bpf_attach_type) -> Vec<u32> {
+pub fn at_tcx(index: i32, point: libbpf_sys::bpf_attach_type) -> Vec<u32> {
     let mut ids = [0; 16];
     let mut query = libbpf_sys::bpf_prog_query_opts {
         sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as libbpf_sys::size_t,

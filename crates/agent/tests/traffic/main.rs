@@ -16,6 +16,7 @@ mod features;
 mod forged;
 mod gateway;
 mod hard;
+mod held;
 mod lifecycle;
 mod many;
 mod memory;

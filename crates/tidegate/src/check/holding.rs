@@ -3,6 +3,7 @@
 use super::{Finding, Status};
 use crate::udp::{Terms, Windowless};
 use anyhow::Error;
+use std::path::Path;
 use tidegate_agent::{Agent, Config, Interface};
 use tidegate_gate::{Fq, Mechanisms, Qdisc};
 use tidegate_netns::Namespace;
@@ -25,8 +26,17 @@ pub fn queue() -> Finding {
     };
     match found.queue {
         Some(by) => Finding::new(NAME, Status::Ok, format!("{}; {rejects}", by.name())),
-        None => Finding::new(NAME, Status::Note, format!("none; {rejects}"))
-            .advise("modprobe nfnetlink_queue, and nft_queue or xt_NFQUEUE"),
+        None => Finding::new(NAME, Status::Note, format!("none; {rejects}")).advise(
+            how_to_get_queues(Path::new("/etc/openwrt_release").exists()),
+        ),
+    }
+}
+
+/// OpenWrt has modules as packages of their own.
+const fn how_to_get_queues(on_openwrt: bool) -> &'static str {
+    match on_openwrt {
+        true => "install the package kmod-nft-queue",
+        false => "modprobe nfnetlink_queue, and nft_queue or xt_NFQUEUE",
     }
 }
 
@@ -87,7 +97,7 @@ pub fn trial(wanted: bool) -> Finding {
             let status = if wanted { Status::Fails } else { Status::Note };
             let found = format!("UDP cannot be held: {error:#}").replace('\n', " ");
             Finding::new(NAME, status, found).advise(
-                "`--udp hold` takes Linux 6.6, CAP_NET_RAW, nfnetlink_queue, and nft_queue or xt_NFQUEUE; without them --udp fallback or leave",
+                "to hold HTTP/3 and other UDP takes CAP_NET_RAW, nfnetlink_queue, and nft_queue or xt_NFQUEUE; without them it is left alone",
             )
         }
     }

@@ -49,7 +49,7 @@ impl Reached {
             let law = config.params.law;
             config.directions.include(direction) && kind.is_reached(law, direction)
         };
-        let held = |direction| kind.may_be_held() && settings.udp.rules.may_hold(direction);
+        let held = |direction| settings.udp.rules.may_hold_kind(kind, direction);
         let share = |direction| snapshot.and_then(|s| part(s, kind, direction));
         Self {
             kind,

@@ -6,7 +6,7 @@ use crate::compare;
 use crate::devices::Mac;
 use crate::run::page::PageAddress;
 use crate::run::{HoldsArg, OnlyArg};
-use crate::udp::EchoPlace;
+use crate::udp::{EchoPlace, Otherwise};
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -32,7 +32,7 @@ pub struct File {
     pub only: Option<OnlyArg>,
     pub fair: Option<At<Fair>>,
     pub leases: Option<PathBuf>,
-    pub udp: Option<Udp>,
+    pub udp: Option<Otherwise>,
     pub udp_hold: Option<HoldsArg>,
     #[serde(default, deserialize_with = "echo_place")]
     pub udp_echo: Option<EchoPlace>,

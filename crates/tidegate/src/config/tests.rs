@@ -1,8 +1,9 @@
 use super::file::File;
 use super::settings;
 use crate::run::{HoldsArg, RunArgs};
+use crate::udp::{Otherwise, Sort};
 use std::path::Path;
-use tidegate_agent::{Direction, Directions};
+use tidegate_agent::{Direction, Directions, Kind};
 use tidegate_scenario::Udp;
 
 /// The file that the package installs: as it is, and with all that it shows in force.
@@ -151,15 +152,36 @@ fn rules_about_udp_are_written_out_and_the_command_line_goes_first() {
     };
     let terms = with(None);
     assert_eq!(terms.rules.rules.len(), 4);
-    assert_eq!(terms.rules.otherwise, Udp::Leave);
+    assert_eq!(terms.rules.otherwise, Otherwise::Leave);
     assert_eq!(terms.echo, "192.0.2.1".parse().unwrap());
-    let terms = with(Some(Udp::Hold));
-    assert_eq!(terms.rules.otherwise, Udp::Hold);
-    let remote = "192.0.2.7:3481".parse().unwrap();
-    assert_eq!(
-        terms.rules.verdict("lo", remote, Direction::Down),
-        Udp::Fallback
-    );
+    let terms = with(Some(Otherwise::Hold));
+    assert_eq!(terms.rules.otherwise, Otherwise::Hold);
+    let sort = Sort {
+        interface: "lo",
+        remote: "192.0.2.7:3481".parse().unwrap(),
+        direction: Direction::Down,
+        kind: Kind::Udp,
+    };
+    assert_eq!(terms.rules.verdict(sort), Udp::Fallback);
+}
+
+/// By itself the agent holds HTTP/3 alone, and nothing where that could not work or only what rules name is steered.
+#[test]
+fn what_nobody_asked_for_is_held_only_where_it_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tidegate.toml");
+    let otherwise = |text: &str| {
+        std::fs::write(&path, format!("interfaces = [\"lo\"]\n{text}")).unwrap();
+        let args = RunArgs {
+            config: Some(path.clone()),
+            ..RunArgs::default()
+        };
+        settings(&args).unwrap().udp.rules.otherwise
+    };
+    assert_eq!(otherwise(""), Otherwise::Auto);
+    for text in ["law = \"drwa\"", "only = \"uploads\"", "default = \"deny\""] {
+        assert_eq!(otherwise(text), Otherwise::Leave, "{text}");
+    }
 }
 
 #[test]
@@ -182,7 +204,7 @@ fn uploads_are_held_where_the_file_or_the_command_line_says_so() {
     let uploads = Some(HoldsArg::Uploads);
     assert_eq!(terms(&both, uploads).holds, Directions::Uploads);
     let rules = terms(
-        "[[udp_rule]]\ndirection = \"uploads\"\naction = \"hold\"\n",
+        "udp = \"leave\"\n[[udp_rule]]\ndirection = \"uploads\"\naction = \"hold\"\n",
         None,
     );
     assert!(rules.may_hold(Direction::Up) && !rules.may_hold(Direction::Down));

@@ -7,7 +7,7 @@ use crate::args::examples::{Example, examples};
 use crate::args::values::{lambda_in_range, law};
 use crate::compare;
 use crate::config::OnExit;
-use crate::udp::EchoPlace;
+use crate::udp::{EchoPlace, Otherwise};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use std::str::FromStr;
 use strum::VariantNames;
 use tidegate_agent::{Direction, Directions};
 use tidegate_laws::Law;
-use tidegate_scenario::{Fair, Udp};
+use tidegate_scenario::Fair;
 
 /// How `run` is used.
 const EXAMPLES: &[Example] = &[
@@ -78,9 +78,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub stampless: bool,
     /// How to treat QUIC and other UDP, which have no window: `hold` delays their packets here, so that their senders
-    /// slow down; `fallback` turns QUIC away, so that its clients take TCP; `leave`, the default, does nothing
+    /// slow down; `auto`, the default, does so with HTTP/3 alone, if this machine can; `fallback` turns QUIC away, so that
+    /// its clients take TCP; `leave` does nothing
     #[arg(long, value_parser = udp(), value_name = "WHAT")]
-    pub udp: Option<Udp>,
+    pub udp: Option<Otherwise>,
     /// What `hold` applies to if no rule names a direction: `downloads`, the default; `uploads`; or `both`. Held
     /// uploads give way to another machine's download
     #[arg(long, value_enum, value_name = "DIRECTION")]
@@ -174,9 +175,9 @@ impl From<HoldsArg> for Directions {
 }
 
 /// What becomes of traffic without a window, by its name.
-fn udp() -> impl TypedValueParser<Value = Udp> {
-    PossibleValuesParser::new(Udp::VARIANTS)
-        .map(|name| Udp::from_str(&name).expect("the parser admits no other"))
+fn udp() -> impl TypedValueParser<Value = Otherwise> {
+    PossibleValuesParser::new(Otherwise::VARIANTS)
+        .map(|name| Otherwise::from_str(&name).expect("the parser admits no other"))
 }
 
 /// Among whom a link is divided, by its name.

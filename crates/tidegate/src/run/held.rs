@@ -8,6 +8,13 @@ use tidegate_agent::{Direction, Holding};
 
 /// Writes what has happened since the last call.
 pub fn tell(shared: &Shared, log: Log) {
+    let missing = shared.with(|watched| watched.windowless.take_missing());
+    if let Some(why) = missing.flatten() {
+        let message = format!(
+            "HTTP/3 and other UDP are left alone: {why}; `tidegate check` says what is missing, udp = \"leave\" asks for no more"
+        );
+        log.info("hold_missing", &message, json!({ "why": why }));
+    }
     let news = shared.with(|watched| watched.windowless.news());
     for one in news.unwrap_or_default() {
         line(&one, log);

@@ -11,7 +11,6 @@ use tidegate_agent::{
     Origin, PathView, Reason, RecordView, WindowlessView,
 };
 use tidegate_laws::{Law, PathState};
-use tidegate_scenario::Udp;
 
 /// A moment, µs.
 pub const START_US: u64 = 1_000_000_000;
@@ -136,7 +135,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             dry_run: false,
             directions: "downloads and uploads".into(),
             hook: "tcx".into(),
-            udp: Udp::Leave,
+            udp: crate::udp::Otherwise::Leave,
             by_device: false,
             holds: false,
             passes: false,

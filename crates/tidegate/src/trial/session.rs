@@ -79,7 +79,7 @@ impl Session<'_> {
     /// One slot; none if it was not finished as it would have taken too much data.
     fn slot(&mut self, planned: Planned, before: &Measured) -> Result<Option<Slot>> {
         self.progress.begin(planned);
-        self.steering.steer(planned.steered);
+        self.steering.steer(planned.steered)?;
         let times = if planned.purpose == Purpose::Check {
             2
         } else {
@@ -91,7 +91,7 @@ impl Session<'_> {
         let (settled, end) = (began + self.plan.settling(), began + self.plan.slot);
         let mut slot = Slot::new(planned);
         self.keep(&mut load, settled, |_| {})?;
-        let traffic = self.steering.traffic();
+        let (traffic, flows) = (self.steering.traffic(), self.steering.flows());
         let from = Instant::now();
         let mut active = [0, 0];
         let mut looks = 0;
@@ -106,6 +106,10 @@ impl Session<'_> {
             seen = now;
         })?;
         slot.carried = self.steering.traffic().since(&traffic);
+        let now = self.steering.flows();
+        for direction in Direction::ALL {
+            now.tell(&flows, direction, &mut slot.carried[direction as usize]);
+        }
         for (way, active) in slot.carried.iter_mut().zip(active) {
             way.active = f64::from(active) / f64::from(looks.max(1));
         }

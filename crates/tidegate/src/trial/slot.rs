@@ -2,7 +2,7 @@
 
 use super::plan::{Planned, Purpose};
 use serde::Serialize;
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, Holding};
 
 /// The second half of a trial's matter: the first is the idle link.
 #[derive(Clone, Debug, Default)]
@@ -65,11 +65,16 @@ pub struct Way {
     pub reached_bytes: u64,
     /// Bytes of TCP that it leaves alone.
     pub left_bytes: u64,
-    /// Bytes of what has no window,
+    /// Bytes of what has no window, and was held.
+    pub held_bytes: u64,
+    /// Bytes of what has no window, and was left alone,
     pub windowless_bytes: u64,
     /// which is mostly this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windowless: Option<String>,
+    /// Why most of it was left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unheld: Option<Holding>,
     /// Packets that say that they met a queue (ECN's CE).
     pub marked_packets: u64,
     /// The part of the time, in tenths of a second, in which anything came.
@@ -110,7 +115,7 @@ impl Slot {
 impl Way {
     /// All of them.
     pub fn bytes(&self) -> u64 {
-        self.reached_bytes + self.left_bytes + self.windowless_bytes
+        self.reached_bytes + self.held_bytes + self.left_bytes + self.windowless_bytes
     }
 }
 

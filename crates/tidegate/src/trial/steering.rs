@@ -6,18 +6,38 @@ use crate::config::settings;
 use crate::exit::BadInput;
 use crate::operate::Operation;
 use crate::run::RunArgs;
+use crate::snapshot::now_us;
+use crate::udp::Windowless;
 use anyhow::{Context, Result};
-use std::collections::BTreeMap;
-use tidegate_agent::{Agent, Direction, Ecn, Interface, Kind, leftovers};
+use std::collections::{BTreeMap, HashMap};
+use tidegate_agent::{
+    Agent, Direction, Ecn, Endpoint, Holding, Interface, Kind, WindowlessView, leftovers,
+};
 use tidegate_laws::Law;
 use tidegate_scenario::Fair;
 
 /// The agent, on all interfaces that it is to be on.
 pub struct Steering {
+    // Before the agent, whose queues its programs share.
+    windowless: Windowless,
     agent: Agent,
     law: Law,
     // Its place in the namespace, which it leaves last.
     _operation: Operation,
+}
+
+/// Flows without a window so far: their bytes, and whether the hold reaches them.
+#[derive(Clone, Debug, Default)]
+pub struct Flows(HashMap<WindowlessWay, (u64, Option<Holding>)>);
+
+/// What goes one way of a flow without a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct WindowlessWay {
+    ifindex: u32,
+    local: Endpoint,
+    remote: Endpoint,
+    protocol: u32,
+    direction: Direction,
 }
 
 /// What interfaces have carried so far, by direction and kind: bytes, and packets with marks.
@@ -57,6 +77,7 @@ impl Steering {
         let interfaces = settings.interfaces.find()?;
         let interfaces = interfaces.at_least_one(&settings.interfaces)?;
         let law = settings.agent.params.law;
+        let terms = settings.udp.clone();
         let (operation, mut agent) = Operation::start(settings)
             .context("try switches steering on and off by itself, and goes with no other agent")?;
         if !leftovers()?.is_empty() {
@@ -67,17 +88,41 @@ impl Steering {
             .iter()
             .try_for_each(|interface| agent.attach(interface))?;
         let mut steering = Self {
+            windowless: Windowless::start(&terms, false, &agent, &interfaces, || {})?,
             agent,
             law,
             _operation: operation,
         };
-        steering.steer(false);
+        steering.steer(false)?;
         Ok(steering)
     }
 
     /// Steers from now on, or lets everything pass.
-    pub fn steer(&mut self, on: bool) {
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn steer(&mut self, on: bool) -> Result<()> {
         self.agent.pass_until(if on { 0 } else { u64::MAX });
+        self.windowless.pause(!on)
+    }
+
+    /// Flows without a window so far.
+    pub fn flows(&self) -> Flows {
+        let mut ways = self.agent.windowless();
+        if let Some(watched) = self.windowless.watch() {
+            watched.explain(&mut ways, now_us());
+        }
+        let one = |way: WindowlessView| {
+            let flow = WindowlessWay {
+                ifindex: way.ifindex,
+                local: way.local,
+                remote: way.remote,
+                protocol: way.protocol,
+                direction: way.direction,
+            };
+            (flow, (way.bytes, way.hold.map(|hold| hold.state)))
+        };
+        Flows(ways.into_iter().map(one).collect())
     }
 
     /// Where it is.
@@ -110,6 +155,33 @@ impl Steering {
             Kind::Tcp | Kind::NoTimestamps | Kind::TcpLeft => Class::Left,
             _ => Class::Windowless,
         }
+    }
+}
+
+impl Flows {
+    /// Says of what went one way since `earlier` how much of it was held, and why most of the rest was not.
+    pub fn tell(&self, earlier: &Self, direction: Direction, way: &mut Way) {
+        let mut by_state: BTreeMap<Option<Holding>, u64> = BTreeMap::new();
+        for (flow, (bytes, state)) in self
+            .0
+            .iter()
+            .filter(|(flow, _)| flow.direction == direction)
+        {
+            let before = earlier.0.get(flow).map_or(0, |(bytes, _)| *bytes);
+            *by_state.entry(*state).or_default() += bytes.saturating_sub(before);
+        }
+        let is_held = |state: &Option<Holding>| state.is_some_and(Holding::is_steered);
+        let all: u64 = by_state.values().sum();
+        let held = by_state.iter().filter(|(state, _)| is_held(state));
+        let held: u64 = held.map(|(_, bytes)| *bytes).sum();
+        // By shares, since these count payload, and the interface counts headers, too.
+        let part = held as f64 / all.max(1) as f64;
+        way.held_bytes = (part * way.windowless_bytes as f64) as u64;
+        way.windowless_bytes -= way.held_bytes;
+        let others = by_state.into_iter().filter(|(state, _)| !is_held(state));
+        way.unheld = others
+            .max_by_key(|(_, bytes)| *bytes)
+            .and_then(|(state, _)| state);
     }
 }
 

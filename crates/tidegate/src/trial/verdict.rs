@@ -4,7 +4,7 @@ use super::plan::Purpose;
 use super::sign_flip::SignFlip;
 use super::slot::{CutShort, Measured, Slot, median, quantile};
 use serde::Serialize;
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, Holding};
 
 /// A difference of the median delay that is smaller than this nobody notices, in ms: no verdict is made of it, however
 /// certain it is.
@@ -110,11 +110,17 @@ pub struct Finding {
     pub bps: Option<Both>,
     /// A difference of the rate smaller than this part of it would not have shown.
     pub rate_would_have_shown: Option<f64>,
+    /// The part of the load that has no window and was held.
+    pub held: f64,
+    /// Why what has no window was left alone, where the hold had a say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unheld: Option<Holding>,
 }
 
 /// Judges a trial.
 pub fn judge(measured: &Measured) -> Finding {
     let direction = direction(measured);
+    let load = Load::of(measured, direction);
     let pairs = pairs(measured);
     let column = |of: &dyn Fn(&Slot) -> Option<f64>| both(&pairs, of);
     let delay = |slot: &Slot| median(&slot.delays_ms());
@@ -134,8 +140,10 @@ pub fn judge(measured: &Measured) -> Finding {
         p95_ms: column(&|slot| quantile(&slot.delays_ms(), 0.95)),
         bps: column(&|slot| Some(slot.bps(direction))),
         rate_would_have_shown: rate_would_have_shown(&pairs, direction),
+        held: load.held,
+        unheld: load.unheld,
     };
-    (finding.verdict, finding.because) = decide(measured, &finding);
+    (finding.verdict, finding.because) = decide(measured, &finding, &load);
     finding
 }
 
@@ -225,7 +233,7 @@ fn saved_percent(ratio: f64) -> f64 {
 
 type Decision = (Verdict, Option<Because>);
 
-fn decide(measured: &Measured, finding: &Finding) -> Decision {
+fn decide(measured: &Measured, finding: &Finding, load: &Load) -> Decision {
     let undecided = |because| (Verdict::Undecided, Some(because));
     if measured.cut_short.is_some() {
         return undecided(Because::TooMuchData);
@@ -237,7 +245,6 @@ fn decide(measured: &Measured, finding: &Finding) -> Decision {
     if bps.with.max(bps.without) < NO_LOAD_BPS {
         return undecided(Because::NoLoad);
     }
-    let load = Load::of(measured, finding.direction);
     if load.reached < REACHES {
         let because = load.out_of_reach().unwrap_or(Because::LeftAlone);
         return (Verdict::NoDifference, Some(because));
@@ -245,7 +252,7 @@ fn decide(measured: &Measured, finding: &Finding) -> Decision {
     if let Some(claim) = claim(&tested, loaded) {
         return (claim, None);
     }
-    match reason(measured, finding, &load) {
+    match reason(measured, finding, load) {
         Because::TooVariable => undecided(Because::TooVariable),
         because => (Verdict::NoDifference, Some(because)),
     }
@@ -297,12 +304,16 @@ fn check(measured: &Measured) -> Option<&Slot> {
     slots.find(|slot| slot.purpose == Purpose::Check)
 }
 
-/// What the load was, in slots without steering.
+/// What the load was: of slots with steering what the law reaches, else of slots without.
 struct Load {
-    /// The part of it that the law reaches.
+    /// The part of it that the law reaches: by its window, or held.
     reached: f64,
-    /// What it mostly is, if that has no window.
+    /// The part of it that is held.
+    held: f64,
+    /// What it mostly is, if that has no window and is not held,
     windowless: Option<String>,
+    /// and why it is not.
+    unheld: Option<Holding>,
     /// Whether the law leaves most of it alone.
     left_alone: bool,
     /// Whether it pauses.
@@ -318,14 +329,16 @@ impl Load {
         let pairs = pairs(measured);
         let ways: Vec<_> = pairs
             .iter()
-            .map(|pair| &pair.without.carried[direction as usize])
+            .map(|pair| &pair.with.carried[direction as usize])
             .collect();
         let sum = |of: fn(&super::slot::Way) -> u64| ways.iter().map(|way| of(way)).sum::<u64>();
         let all = sum(|way| way.bytes());
         let half = all / 2;
         let windowless = ways.iter().max_by_key(|way| way.windowless_bytes);
-        let windowless = windowless.and_then(|way| way.windowless.clone());
-        let active: Vec<_> = ways.iter().map(|way| way.active).collect();
+        let windowless = windowless.filter(|_| sum(|way| way.windowless_bytes) > half);
+        let part = |bytes: u64| bytes as f64 / all.max(1) as f64;
+        let active = |pair: &Pair| pair.without.carried[direction as usize].active;
+        let active: Vec<_> = pairs.iter().map(active).collect();
         let losses = |pair: &Pair| {
             let marks = pair.without.carried[direction as usize].marked_packets;
             (pair.without.lost + marks) as f64
@@ -333,8 +346,10 @@ impl Load {
         let losses: Vec<_> = pairs.iter().map(losses).collect();
         let rates = pairs.iter().map(|pair| pair.without.bps(direction));
         Self {
-            reached: sum(|way| way.reached_bytes) as f64 / all.max(1) as f64,
-            windowless: windowless.filter(|_| sum(|way| way.windowless_bytes) > half),
+            reached: part(sum(|way| way.reached_bytes + way.held_bytes)),
+            held: part(sum(|way| way.held_bytes)),
+            unheld: windowless.and_then(|way| way.unheld),
+            windowless: windowless.and_then(|way| way.windowless.clone()),
             left_alone: sum(|way| way.left_bytes) > half,
             silent: median(&active).unwrap_or(0.0) < 1.0 - SILENT,
             loses: median(&losses).unwrap_or(0.0) > LOSSES as f64,

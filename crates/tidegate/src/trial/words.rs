@@ -46,6 +46,12 @@ fn short(because: &Because) -> String {
 pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(certainty(finding));
+    if finding.held > 0.0 {
+        said.push(format!(
+            "{} of the load is QUIC or other UDP, and was held: its acknowledgements waited here.",
+            percent(finding.held)
+        ));
+    }
     if let Some(because) = &finding.because {
         said.push(long(because, finding, cut_short));
     }
@@ -94,8 +100,12 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
     );
     match because {
         Because::Windowless(kind) => format!(
-            "Without steering {adds}. What has no receive window cannot be slowed down by it; `tidegate run --udp hold` lets \
-             what {kind} sends wait, and `--udp fallback` turns QUIC away, so that it comes over TCP."
+            "Without steering {adds}. {kind} has no receive window that could be lowered, and was not held{}. `tidegate run \
+             --udp fallback` turns QUIC away, so that it comes over TCP.",
+            match finding.unheld {
+                Some(state) => format!(": {}", state.words()),
+                None => String::new(),
+            }
         ),
         Because::LeftAlone => format!(
             "Without steering {adds}. `sudo tidegate top --filter alone` says why connections are left alone; most often \

@@ -2,6 +2,7 @@
 //! those that are gone or that nothing is known of, and has their servers asked for echoes.
 
 use super::echoes::Echoes;
+use super::rules::Sort;
 use super::turns::{EchoRequest, Turns};
 use super::view::{HoldSnapshot, Seen};
 use super::{HoldCounts, Terms};
@@ -145,6 +146,7 @@ impl Controller {
             self.lose_gate();
             return false;
         }
+        self.held.renew(now_us);
         self.ask(&candidates, now_us);
         self.note();
         true
@@ -410,7 +412,14 @@ impl Controller {
     fn is_wanted(&self, candidate: &Candidate) -> bool {
         let name = self.name_of(candidate.interface);
         let rules = &self.terms.rules;
-        let verdict = |name| rules.verdict(name, candidate.remote, candidate.direction);
+        let verdict = |interface| {
+            rules.verdict(Sort {
+                interface,
+                remote: candidate.remote,
+                direction: candidate.direction,
+                kind: candidate.kind,
+            })
+        };
         name.is_some_and(|name| verdict(name) == Udp::Hold)
     }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
-use tidegate_agent::{AgentError, Direction, Records};
+use tidegate_agent::{AgentError, Direction, Lease, Records};
 use tidegate_gate::{Flow, Law, Leaving, serve};
 
 /// Serves the agent that started this process.
@@ -25,6 +25,8 @@ const AGAIN_US: u64 = 1000;
 /// passed.
 struct HoldLaw {
     records: Records,
+    /// Without it the records are not kept any more.
+    lease: Lease,
     /// By direction: a connection may have been a download and an upload.
     places: HashMap<Flow, [Option<Found>; 2]>,
     /// When all records were looked at.
@@ -42,14 +44,15 @@ struct Found {
 
 impl HoldLaw {
     fn open(descriptors: &[OwnedFd]) -> Result<Self, AgentError> {
-        let [records] = descriptors else {
+        let [records, lease] = descriptors else {
             return Err(AgentError::System {
-                what: "receive the hold's records",
+                what: "receive the hold's records and lease",
                 source: std::io::ErrorKind::InvalidInput.into(),
             });
         };
         Ok(Self {
             records: Records::map(records.as_fd(), true)?,
+            lease: Lease::map(lease.as_fd(), false)?,
             places: HashMap::new(),
             at_us: 0,
             waiting: HashMap::new(),
@@ -111,6 +114,9 @@ impl Law for HoldLaw {
     }
 
     fn wait_us(&mut self, packet: &Leaving, marks: [u64; 2], now_us: u64) -> u64 {
+        if !self.lease.holds(now_us) {
+            return 0;
+        }
         let places = self.places(&packet.flow, now_us).into_iter().zip(marks);
         let waits = places.filter_map(|(place, mark)| Some(self.records.wait_us(place?, mark)));
         match waits.max().unwrap_or(0) {

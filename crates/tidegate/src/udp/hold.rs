@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tidegate_agent::{Agent, AgentError, Doorbell, HoldPrograms, Interface};
+use tidegate_agent::{Agent, AgentError, Directions, Doorbell, HoldPrograms, Interface};
 use tidegate_gate::{Gate, Limits};
 
 /// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
@@ -28,19 +28,24 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Makes it ready beside `agent`, in the calling thread's network namespace; on no interface yet. `bell` rings
+    /// Makes it ready beside `agent`, for these directions, in the calling thread's network namespace; on no interface yet. `bell` rings
     /// when there are news.
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
-    pub fn start(agent: &Agent, bell: impl Fn() + Send + 'static) -> Result<Self> {
+    pub fn start(
+        agent: &Agent,
+        directions: Directions,
+        bell: impl Fn() + Send + 'static,
+    ) -> Result<Self> {
         let (id, secret) = rand::rng().random();
         let echoes = Echoes::new(id, secret)?;
-        let held = HoldPrograms::load(agent, id, secret).context("load the hold's programs")?;
+        let held = HoldPrograms::load(agent, directions, id, secret)
+            .context("load the hold's programs")?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let doorbell = held.doorbell()?;
-        let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
+        let gate = Gate::start(program, Limits::default(), &held.descriptors())?;
         let stop = Arc::new(AtomicBool::new(false));
         let controller = Arc::new(Mutex::new(Controller::new(gate, held, echoes)));
         let (kept, ended) = (controller.clone(), stop.clone());

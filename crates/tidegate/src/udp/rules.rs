@@ -1,13 +1,15 @@
 //! What becomes of which flows without a window: the administrator's rules, of which the first that is about a flow
 //! decides.
 
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
-use tidegate_agent::{Direction, Directions, Interface, Prefix};
+use strum::{EnumString, VariantNames};
+use tidegate_agent::{Direction, Directions, Interface, Kind, Prefix};
 use tidegate_gate::Choice;
 use tidegate_scenario::Udp;
 
-/// The port of QUIC's servers: what fallback is about where nobody says.
+/// The port of QUIC's servers: what `fallback` and `auto` are about where nobody says.
 const HTTPS: u16 = 443;
 
 /// What a flow is like; what is absent is not asked for.
@@ -25,20 +27,87 @@ pub struct Rule {
     pub action: Udp,
 }
 
+/// What becomes of flows that no rule is about.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, EnumString, VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Otherwise {
+    /// HTTP/3 is held where this machine can hold: QUIC to port 443 whose handshake was seen. All else is left alone.
+    #[default]
+    Auto,
+    /// They are held.
+    Hold,
+    /// QUIC is turned away, and comes over TCP.
+    Fallback,
+    /// They are left alone.
+    Leave,
+}
+
 /// All of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// In their order.
     pub rules: Vec<Rule>,
     /// What becomes of flows that no rule is about.
-    pub otherwise: Udp,
+    pub otherwise: Otherwise,
     /// What is held where a rule that says so asks for no direction, or none is about the flow.
     pub holds: Directions,
 }
 
+/// A flow without a window, as rules see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sort<'a> {
+    /// The interface's name.
+    pub interface: &'a str,
+    /// The far end.
+    pub remote: SocketAddr,
+    /// Which way its data go.
+    pub direction: Direction,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl From<Udp> for Otherwise {
+    fn from(all: Udp) -> Self {
+        match all {
+            Udp::Hold => Self::Hold,
+            Udp::Fallback => Self::Fallback,
+            Udp::Leave => Self::Leave,
+        }
+    }
+}
+
+impl Otherwise {
+    /// What may become of a flow, at most.
+    const fn at_most(self) -> Udp {
+        match self {
+            Self::Auto | Self::Hold => Udp::Hold,
+            Self::Fallback => Udp::Fallback,
+            Self::Leave => Udp::Leave,
+        }
+    }
+
+    /// Whether flows of this kind may be held.
+    fn holds(self, kind: Kind) -> bool {
+        self == Self::Hold || self == Self::Auto && kind == Kind::Quic
+    }
+
+    fn verdict(self, sort: Sort<'_>, holds: Directions) -> Udp {
+        let held = self.holds(sort.kind) && holds.include(sort.direction);
+        match self {
+            Self::Auto if held && sort.remote.port() == HTTPS => Udp::Hold,
+            Self::Hold if held => Udp::Hold,
+            Self::Fallback => Udp::Fallback,
+            Self::Auto | Self::Hold | Self::Leave => Udp::Leave,
+        }
+    }
+}
+
 impl Default for Rules {
     fn default() -> Self {
-        Self::all(Udp::default())
+        Self::all(Udp::Leave)
     }
 }
 
@@ -64,10 +133,10 @@ impl Rule {
         }
     }
 
-    fn is_about(&self, interface: &str, remote: SocketAddr) -> bool {
-        self.is_on(interface)
-            && self.ports().contains(&remote.port())
-            && self.remote.is_none_or(|p| p.contains(remote.ip()))
+    fn is_about(&self, sort: Sort<'_>) -> bool {
+        self.is_on(sort.interface)
+            && self.ports().contains(&sort.remote.port())
+            && self.remote.is_none_or(|p| p.contains(sort.remote.ip()))
     }
 
     fn choice(&self, interface: u32) -> Choice {
@@ -82,54 +151,74 @@ impl Rule {
 
 impl Rules {
     /// One word for all; downloads alone are held.
-    pub fn all(otherwise: Udp) -> Self {
+    pub fn all(otherwise: impl Into<Otherwise>) -> Self {
         Self {
             rules: Vec::new(),
-            otherwise,
+            otherwise: otherwise.into(),
             holds: Directions::Downloads,
         }
     }
 
-    /// What becomes of a flow between this machine, by that interface, and the far end, whose data go `direction`.
-    pub fn verdict(&self, interface: &str, remote: SocketAddr, direction: Direction) -> Udp {
+    /// What becomes of such a flow.
+    pub fn verdict(&self, sort: Sort<'_>) -> Udp {
         let mut rules = self.rules.iter();
-        let rule = rules
-            .find(|rule| rule.is_about(interface, remote) && rule.includes(direction, self.holds));
+        let rule =
+            rules.find(|rule| rule.is_about(sort) && rule.includes(sort.direction, self.holds));
         match rule {
             Some(rule) => rule.action,
-            None if self.otherwise == Udp::Hold && !self.holds.include(direction) => Udp::Leave,
-            None => self.otherwise,
+            None => self.otherwise.verdict(sort, self.holds),
         }
+    }
+
+    /// Whether a rule, and not [`Otherwise::Auto`], decides about such a flow.
+    pub fn is_ruled(&self, sort: Sort<'_>) -> bool {
+        self.otherwise != Otherwise::Auto || self.rules.iter().any(|rule| rule.is_about(sort))
     }
 
     /// Whether that may become of any flow.
     pub fn may(&self, action: Udp) -> bool {
-        self.otherwise == action || self.rules.iter().any(|rule| rule.action == action)
+        self.otherwise.at_most() == action || self.rules.iter().any(|rule| rule.action == action)
+    }
+
+    /// Whether somebody has asked for the hold by name, who is to hear if it cannot be had.
+    pub fn ask_for_hold(&self) -> bool {
+        let asks = |rule: &Rule| rule.action == Udp::Hold;
+        self.otherwise == Otherwise::Hold || self.rules.iter().any(asks)
     }
 
     /// Whether flows of that interface may be held whose data go `direction`.
     pub fn may_hold_on(&self, interface: &str, direction: Direction) -> bool {
-        self.any_holds(direction, |rule| rule.is_on(interface))
+        self.any_holds(direction, None, |rule| rule.is_on(interface))
+    }
+
+    /// Whether flows of that kind may be held whose data go `direction`.
+    pub fn may_hold_kind(&self, kind: Kind, direction: Direction) -> bool {
+        kind.may_be_held() && self.any_holds(direction, Some(kind), |_| true)
     }
 
     /// Whether any flow may be held whose data go `direction`.
     pub fn may_hold(&self, direction: Direction) -> bool {
-        self.any_holds(direction, |_| true)
+        self.any_holds(direction, None, |_| true)
     }
 
-    fn any_holds(&self, direction: Direction, asked: impl Fn(&Rule) -> bool) -> bool {
+    fn any_holds(
+        &self,
+        direction: Direction,
+        kind: Option<Kind>,
+        asked: impl Fn(&Rule) -> bool,
+    ) -> bool {
         let holds = |rule: &Rule| {
             rule.action == Udp::Hold && rule.includes(direction, self.holds) && asked(rule)
         };
-        let otherwise = self.otherwise == Udp::Hold && self.holds.include(direction);
-        otherwise || self.rules.iter().any(holds)
+        let of_kind = self.otherwise.holds(kind.unwrap_or(Kind::Quic));
+        (of_kind && self.holds.include(direction)) || self.rules.iter().any(holds)
     }
 
     /// The same for who turns connections away, on these interfaces: their first packets show no direction, so rules that
     /// ask for one are not about them.
     pub fn choices(&self, interfaces: &[Interface]) -> Vec<Choice> {
         let otherwise = Rule {
-            action: self.otherwise,
+            action: self.otherwise.at_most(),
             ..Rule::default()
         };
         let of = |interface: &Interface| {
@@ -190,6 +279,51 @@ mod tests {
         Some(Prefix { address, bits })
     }
 
+    fn udp(interface: &str, remote: SocketAddr, direction: Direction) -> Sort<'_> {
+        Sort {
+            interface,
+            remote,
+            direction,
+            kind: Kind::Udp,
+        }
+    }
+
+    /// By itself the agent holds downloads over HTTP/3, and nothing else.
+    #[test]
+    fn auto_holds_quic_whose_handshake_was_seen_to_port_443() {
+        let https = "203.0.113.1:443".parse().unwrap();
+        let mut rules = Rules::all(Otherwise::Auto);
+        let verdict = |rules: &Rules, kind, remote, direction| {
+            rules.verdict(Sort {
+                kind,
+                ..udp("wwan0", remote, direction)
+            })
+        };
+        for kind in Kind::ALL {
+            let expected = match kind {
+                Kind::Quic => Udp::Hold,
+                _ => Udp::Leave,
+            };
+            assert_eq!(verdict(&rules, kind, https, Down), expected, "{kind:?}");
+            assert_eq!(rules.may_hold_kind(kind, Down), expected == Udp::Hold);
+            assert_eq!(verdict(&rules, kind, https, Up), Udp::Leave, "{kind:?}");
+        }
+        let other = "203.0.113.1:4433".parse().unwrap();
+        assert_eq!(verdict(&rules, Kind::Quic, other, Down), Udp::Leave);
+        assert!(rules.may_hold(Down) && !rules.may_hold(Up) && !rules.ask_for_hold());
+        // What rules say goes first, and asks.
+        rules.rules = vec![Rule {
+            remote_ports: Some(443..=443),
+            action: Udp::Leave,
+            ..Rule::default()
+        }];
+        assert_eq!(verdict(&rules, Kind::Quic, https, Down), Udp::Leave);
+        assert!(!rules.ask_for_hold());
+        rules.rules[0].action = Udp::Hold;
+        assert_eq!(verdict(&rules, Kind::Udp, https, Down), Udp::Hold);
+        assert!(rules.ask_for_hold());
+    }
+
     /// Held on wwan0 but for calls and a neighbourhood; one prefix of which QUIC is turned away.
     fn rules() -> Rules {
         let rule = |action| Rule {
@@ -224,7 +358,8 @@ mod tests {
     fn what_is_held_is_downloads_unless_somebody_says_otherwise() {
         let remote = "203.0.113.1:443".parse().unwrap();
         let mut rules = Rules::all(Udp::Hold);
-        let verdicts = |rules: &Rules| [Down, Up].map(|way| rules.verdict("wwan0", remote, way));
+        let verdicts =
+            |rules: &Rules| [Down, Up].map(|way| rules.verdict(udp("wwan0", remote, way)));
         assert_eq!(verdicts(&rules), [Udp::Hold, Udp::Leave]);
         assert!(!rules.may_hold_on("wwan0", Up) && !rules.may_hold(Up));
         rules.holds = Directions::Uploads;
@@ -265,7 +400,7 @@ mod tests {
             ("eth0", "[2001:db8::1]:443", Udp::Fallback),
         ];
         for (interface, remote, action) in cases {
-            let verdict = rules.verdict(interface, remote.parse().unwrap(), Down);
+            let verdict = rules.verdict(udp(interface, remote.parse().unwrap(), Down));
             assert_eq!(verdict, action, "{interface} {remote}");
         }
         assert!(rules.may_hold_on("wwan0", Down) && !rules.may_hold_on("eth0", Down));
@@ -301,7 +436,7 @@ mod tests {
                             && c.remote.is_none_or(is_in)
                     };
                     let rejects = choices.iter().find(about).is_some_and(|c| c.rejects);
-                    let verdict = rules.verdict(&interface.name, remote, Down);
+                    let verdict = rules.verdict(udp(&interface.name, remote, Down));
                     let meant = verdict == Udp::Fallback && remote.port() == HTTPS;
                     assert_eq!(rejects, meant, "{} {remote}", interface.name);
                 }

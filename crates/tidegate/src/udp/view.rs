@@ -1,6 +1,6 @@
 //! What is to be seen of the hold, laid beside what the agent sees of the same flows.
 
-use super::Rules;
+use super::rules::{Rules, Sort};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -77,14 +77,28 @@ impl HoldSnapshot {
                     remote,
                 };
                 let record = flows.get(&(flow, direction));
-                let held = self.rules.verdict(&interface.name, remote, direction) == Udp::Hold;
+                let sort = Sort {
+                    interface: &interface.name,
+                    remote,
+                    direction,
+                    kind: way.kind,
+                };
                 let asks = way.bytes >= HoldPrograms::ASKS;
-                self.one(record.copied(), held, full && asks)
+                self.one(record.copied(), self.refusal(sort), full && asks)
             });
         }
     }
 
-    fn one(&self, record: Option<HoldView>, held: bool, full: bool) -> HoldView {
+    /// Why such a flow is not to be held, if it is not.
+    fn refusal(&self, sort: Sort<'_>) -> Option<Holding> {
+        match self.rules.verdict(sort) {
+            Udp::Hold => None,
+            _ if self.rules.is_ruled(sort) => Some(Holding::Denied),
+            _ => Some(Holding::NotHttp3),
+        }
+    }
+
+    fn one(&self, record: Option<HoldView>, refusal: Option<Holding>, full: bool) -> HoldView {
         let without = || {
             HoldView::without_record(if full {
                 Holding::TableFull
@@ -93,11 +107,8 @@ impl HoldSnapshot {
             })
         };
         let seen = record.unwrap_or_else(without);
-        let state = match seen.state {
-            _ if !held => Holding::Denied,
-            _ if self.gate_gone => Holding::GateGone,
-            state => state,
-        };
+        let gone = self.gate_gone.then_some(Holding::GateGone);
+        let state = refusal.or(gone).unwrap_or(seen.state);
         HoldView { state, ..seen }
     }
 

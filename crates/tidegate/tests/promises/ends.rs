@@ -97,6 +97,25 @@ fn a_gate_that_hangs_is_ended() {
     testbed.agent.stop();
 }
 
+/// Nothing waits for an agent that does not get to run, and it goes on where it was.
+#[test]
+fn an_agent_that_hangs_lets_everything_pass_and_holds_when_it_runs() {
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let download = testbed.held();
+    let stopped = Instant::now();
+    send(Signal::SIGSTOP, testbed.agent.id());
+    wait_until_free(&download);
+    println!("let go within {:?}", stopped.elapsed());
+    send(Signal::SIGCONT, testbed.agent.id());
+    wait_until_held(&download);
+    let (came, sent) = download.end();
+    assert_eq!(came.len() as u64, sent);
+    assert!(came.iter().all(|c| c.after < LONGEST));
+    testbed.agent.stop();
+}
+
 /// Whether the server answers echoes.
 pub fn answers(hosts: &EmulatedHosts, yes: bool) {
     let ignore = if yes { "0" } else { "1" };

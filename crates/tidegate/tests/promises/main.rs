@@ -4,6 +4,7 @@
 #[path = "../smoke/agent.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod agent;
+mod clsact;
 mod download;
 mod ends;
 mod fallback;

@@ -68,6 +68,15 @@ impl Testbed {
 
     /// By an agent with these words.
     pub fn of(words: &[&str], prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
+        Self::by(words, |_| {}, prepare)
+    }
+
+    /// By an agent whose command is completed by `more`.
+    pub fn by(
+        words: &[&str],
+        more: impl FnOnce(&mut Command) + Send,
+        prepare: impl FnOnce(&EmulatedHosts),
+    ) -> Option<Self> {
         let turn = turn()?;
         let hosts = link();
         prepare(&hosts);
@@ -81,6 +90,7 @@ impl Testbed {
                 .arg("--socket")
                 .arg(socket)
                 .stderr(errors);
+            more(command);
         });
         let gate = children(agent.id());
         let [gate] = gate[..] else {

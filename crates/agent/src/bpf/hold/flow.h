@@ -7,6 +7,7 @@
 #define TG_HELD_H
 
 #include "clock.h"
+#include "hold/lease.h"
 #include "parse/packet.h"
 #include "path.h"
 
@@ -24,6 +25,14 @@ struct {
 	__type(key, __u32); /* ifindex */
 	__type(value, struct tg_path);
 } paths SEC(".maps");
+
+/* What the agent has recognised, before these programs see the packet: its own map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct tg_windowless_key);
+	__type(value, struct tg_windowless);
+} windowless SEC(".maps");
 
 /* Where a flow's record is. */
 struct tg_candidate {
@@ -98,16 +107,30 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 /* Its sender is told. */
 __noinline int signal_held(struct tg_held *h, __u32 ifindex);
 
+/* What the flow is, as far as the agent knows. */
+static __always_inline __u32 kind_of(const struct tg_windowless_key *key)
+{
+	struct tg_windowless *known = bpf_map_lookup_elem(&windowless, key);
+
+	return known ? known->kind : TG_KIND_UDP;
+}
+
 /* A flow has become bulk: it gets a place, if there is one that nobody uses. */
 static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 {
+	struct tg_windowless_key key = {};
+
+	if (!c || !p)
+		return 0;
+	key.key = p->key;
+	key.protocol = p->protocol;
 #pragma clang loop unroll(disable)
 	for (__u32 n = 0; n < TG_HELD_TRIES; n++) {
 		__u32 place = __sync_fetch_and_add(&next_place, 1) % TG_HELD;
 		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
 		__u64 seen_us;
 
-		if (!c || !p || !h)
+		if (!h)
 			return 0;
 		seen_us = h->seen_us;
 		if (seen_us && p->now_us - seen_us < TG_HELD_IDLE_US)
@@ -117,8 +140,8 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 			continue;
 		__sync_lock_test_and_set(&h->since_us, 0);
 		h->floor_us = 0;
-		h->key.key = p->key;
-		h->key.protocol = p->protocol;
+		h->key = key;
+		h->kind = kind_of(&key);
 		h->direction = TG_HELD_DIRECTION;
 		begin_held(h, c->handshake_us);
 		__sync_lock_test_and_set(&h->since_us, p->now_us);

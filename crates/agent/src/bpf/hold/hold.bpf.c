@@ -5,7 +5,7 @@
  * packet is marked or dropped here when the law signals congestion.
  *
  * These programs are separate from the agent's, which change only windows: without the hold they are not attached. All
- * packets pass unchanged, except signalled ones.
+ * packets pass unchanged, except signalled ones; and all do when the agent's process is gone (lease.h).
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

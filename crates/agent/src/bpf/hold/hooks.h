@@ -26,8 +26,11 @@ static __always_inline __u32 glance(struct __sk_buff *skb, __u32 l2)
 static __always_inline int arrive(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
-	int reason = tg_parse(skb, &p, l2, 0);
+	int reason;
 
+	if (!is_leased(p.now_us))
+		return TC_ACT_UNSPEC;
+	reason = tg_parse(skb, &p, l2, 0);
 	if (may_be_held(&p, reason))
 		return held_in(skb, &p, l2) ? signal(skb, &p) : TC_ACT_UNSPEC;
 	if (reason == TG_COUNT_NOT_TCP)
@@ -38,8 +41,11 @@ static __always_inline int arrive(struct __sk_buff *skb, __u32 l2)
 static __always_inline int leave(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
-	int reason = tg_parse(skb, &p, l2, 1);
+	int reason;
 
+	if (!is_leased(p.now_us))
+		return TC_ACT_UNSPEC;
+	reason = tg_parse(skb, &p, l2, 1);
 	return may_be_held(&p, reason) && held_out(skb, &p, l2) ? signal(skb, &p) : TC_ACT_UNSPEC;
 }
 

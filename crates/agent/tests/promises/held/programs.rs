@@ -10,12 +10,12 @@ use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use std::cell::Cell;
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::AsFd;
-use tidegate_agent::Records;
 use tidegate_agent::hold::types::{tg_candidate, tg_held, tg_path, tg_windowless_key};
 use tidegate_agent::hold::{HoldSkel, HoldSkelBuilder};
 use tidegate_agent::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use tidegate_agent::skeleton::types::__sk_buff;
 use tidegate_agent::{Candidate, Ecn};
+use tidegate_agent::{Lease, Records};
 
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
 const PASSES: u32 = u32::MAX;
@@ -59,6 +59,7 @@ macro_rules! of {
 pub struct Programs {
     skeleton: Skeleton,
     records: Records,
+    lease: Lease,
     packets: Cell<u64>,
 }
 
@@ -94,15 +95,24 @@ impl Programs {
         of!(&skeleton, either => add_path(&either.maps.paths));
         let descriptor = of!(&skeleton, either => either.maps.held.as_fd());
         let records = Records::map(descriptor, true).expect("mapped");
+        let descriptor = of!(&skeleton, either => either.maps.lease.as_fd());
+        let lease = Lease::map(descriptor, true).expect("mapped");
         Self {
             skeleton,
             records,
+            lease,
             packets: Cell::new(0),
         }
     }
 
-    /// Sets the clock.
+    /// Sets the clock of programs whose user space is there.
     pub fn at(&mut self, now_us: u64) {
+        self.lease.renew(now_us);
+        self.abandoned_at(now_us);
+    }
+
+    /// Sets the clock alone: nobody has renewed the lease since [`Self::at`].
+    pub fn abandoned_at(&mut self, now_us: u64) {
         let clock = of!(&mut self.skeleton, either => {
             let bss = either.maps.bss_data.as_deref_mut();
             &mut bss.expect("has a clock").injected_now_us

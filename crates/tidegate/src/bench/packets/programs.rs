@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 use tidegate_agent::hold::types::tg_held;
 use tidegate_agent::skeleton::types::{tg_record, tg_upload_record};
-use tidegate_agent::{Direction, Records};
+use tidegate_agent::{Direction, Lease, Records};
 use tidegate_laws::{Law, Params};
 
 /// Where a `tidegate` program keeps them.
@@ -157,6 +157,8 @@ pub struct Programs {
     /// Variables that are zero but for the clock.
     clock: MapHandle,
     clock_at: usize,
+    /// What tells the hold's programs that user space is there; others have none.
+    lease: Option<MapHandle>,
     arrives: OwnedFd,
     leaves: OwnedFd,
 }
@@ -165,7 +167,10 @@ impl Programs {
     fn new(object: Object, paths: &[&str], clock_at: usize) -> Result<Self> {
         begin_paths(&object, paths, LO)?;
         let program = |name: &str| program(&object, name);
+        let lease = map(&object, "lease").ok();
+        let lease = lease.map(|map| MapHandle::try_from(&map)).transpose()?;
         Ok(Self {
+            lease,
             clock: MapHandle::try_from(&map(&object, ".bss")?)?,
             clock_at,
             arrives: program("ethernet_arrives")?,
@@ -180,6 +185,11 @@ impl Programs {
         variables[self.clock_at..][..8].copy_from_slice(&packet.now_us.to_ne_bytes());
         self.clock
             .update(&0_u32.to_ne_bytes(), &variables, MapFlags::ANY)?;
+        if let Some(lease) = &self.lease {
+            let until_us = packet.now_us + Lease::LASTS_US;
+            let (key, value) = (0_u32.to_ne_bytes(), until_us.to_ne_bytes());
+            lease.update(&key, &value, MapFlags::ANY)?;
+        }
         let program = match packet.way {
             Way::Arrives => &self.arrives,
             Way::Leaves => &self.leaves,

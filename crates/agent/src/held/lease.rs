@@ -1,0 +1,40 @@
+//! Whether the agent's process is there, which the hold's programs and the gate have to know: without it nothing may wait
+//! or be signalled. A clsact filter outlives the process, and a process may hang.
+
+use super::mapping::Mapping;
+use crate::AgentError;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A word that says until when, in memory that the kernel's programs read.
+pub struct Lease(Mapping<AtomicU64>);
+
+impl Lease {
+    /// How long one lasts, in µs. A process that gets no processor for so long sends no echoes either.
+    pub const LASTS_US: u64 = 1_000_000;
+
+    /// Maps the one behind the descriptor, to be read or written, too.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn map(descriptor: BorrowedFd, writable: bool) -> Result<Self, AgentError> {
+        Mapping::new(descriptor, 1, writable, "map the hold's lease").map(Self)
+    }
+
+    /// From `now_us` on, of CLOCK_MONOTONIC.
+    pub fn renew(&self, now_us: u64) {
+        assert!(self.0.is_writable(), "mapped to be written");
+        self.until_us()
+            .store(now_us + Self::LASTS_US, Ordering::Relaxed);
+    }
+
+    /// Whether it lasts still.
+    pub fn holds(&self, now_us: u64) -> bool {
+        now_us < self.until_us().load(Ordering::Relaxed)
+    }
+
+    fn until_us(&self) -> &AtomicU64 {
+        // SAFETY: within the mapping, whose one word everybody reads and writes as one.
+        unsafe { &*self.0.at(0) }
+    }
+}
