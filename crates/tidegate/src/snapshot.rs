@@ -45,6 +45,9 @@ pub struct About {
     /// Which of it: downloads, uploads.
     #[serde(default)]
     pub hold_directions: Vec<Direction>,
+    /// And which kinds.
+    #[serde(default)]
+    pub hold_kinds: Vec<Kind>,
     /// Whether shares are by device.
     #[serde(default)]
     pub by_device: bool,
@@ -70,7 +73,7 @@ impl About {
 
     /// Whether what goes `direction` and is of that kind can be steered as the agent is set.
     pub fn reaches(&self, kind: Kind, direction: Direction) -> bool {
-        let held = self.hold_directions.contains(&direction) && kind.may_be_held();
+        let held = self.hold_directions.contains(&direction) && self.hold_kinds.contains(&kind);
         held || kind.is_reached(self.law, direction)
     }
 

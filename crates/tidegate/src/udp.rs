@@ -223,12 +223,8 @@ impl Windowless {
         self.hold.as_ref().map(Hold::watch)
     }
 
-    /// What becomes of flows that no rule is about, and the directions in which any may be held.
-    pub fn in_force(&self) -> (Otherwise, Vec<Direction>) {
-        let rules = &self.terms.rules;
-        let held = Direction::ALL
-            .into_iter()
-            .filter(|way| rules.may_hold(*way));
-        (rules.otherwise, held.collect())
+    /// What is in force now.
+    pub fn rules(&self) -> &Rules {
+        &self.terms.rules
     }
 }

@@ -140,6 +140,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             holds: false,
             passes: false,
             hold_directions: Vec::new(),
+            hold_kinds: Vec::new(),
             hidden: None,
             interfaces: vec![Place {
                 name: "wwan0".into(),

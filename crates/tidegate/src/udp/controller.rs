@@ -309,6 +309,7 @@ impl Controller {
                 interface,
                 to,
                 every_us: if tracked.gated { 0 } else { RETRY_US },
+                bytes: self.held.records().mark(candidate.place, 0),
             })
         };
         let requests: Vec<_> = candidates.iter().filter_map(request).collect();

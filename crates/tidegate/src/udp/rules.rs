@@ -191,6 +191,22 @@ impl Rules {
         self.any_holds(direction, None, |rule| rule.is_on(interface))
     }
 
+    /// The directions in which any flow may be held.
+    pub fn held_directions(&self) -> Vec<Direction> {
+        let held = |direction: &Direction| self.may_hold(*direction);
+        Direction::ALL.into_iter().filter(held).collect()
+    }
+
+    /// The kinds of flows that may be held.
+    pub fn held_kinds(&self) -> Vec<Kind> {
+        let held = |kind: &Kind| {
+            Direction::ALL
+                .iter()
+                .any(|way| self.may_hold_kind(*kind, *way))
+        };
+        Kind::ALL.into_iter().filter(held).collect()
+    }
+
     /// Whether flows of that kind may be held whose data go `direction`.
     pub fn may_hold_kind(&self, kind: Kind, direction: Direction) -> bool {
         kind.may_be_held() && self.any_holds(direction, Some(kind), |_| true)

@@ -1,4 +1,5 @@
-//! Whom to ask for an echo next: so many bits a second on each interface, whoever they are for.
+//! Whom to ask for an echo next: so many bits a second on each interface, whoever they are for. A flow's delay is known as
+//! closely as its bytes are many: beside a page from a dozen servers a download would otherwise be asked for twice a second.
 
 use super::echoes::{Echoes, FLOWS};
 use std::collections::{BTreeMap, HashMap};
@@ -6,6 +7,9 @@ use std::net::IpAddr;
 
 /// Bits a second of all echoes on an interface.
 const BPS: u64 = 10_000;
+
+/// Who was not asked for so long goes before all others, in µs.
+const LATEST_US: u64 = 1_000_000;
 
 /// A flow of which the delay is to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct EchoRequest {
     pub to: IpAddr,
     /// How long it is not asked for again, in µs.
     pub every_us: u64,
+    /// All its bytes so far.
+    pub bytes: u64,
 }
 
 /// An echo, and for which flows.
@@ -36,13 +42,24 @@ pub struct Turn {
 pub struct Turns {
     /// From when on something may go by each interface.
     free_us: BTreeMap<u32, u64>,
-    /// When each record's flow was asked for, and as the how-manieth.
-    asked: HashMap<usize, (u64, u64)>,
+    /// When each record's flow was asked for last.
+    asked: HashMap<usize, Asked>,
     count: u64,
 }
 
+/// A flow that was asked for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    at_us: u64,
+    /// All its bytes then.
+    bytes: u64,
+    /// How many turns there had been.
+    turn: u64,
+}
+
 impl Turns {
-    /// Those whose turn it is, one on each interface at most: who has waited longest, with others of the same place.
+    /// Those whose turn it is, one on each interface at most, with others of the same place: who was never asked for, who was
+    /// not for [`LATEST_US`], and else of whom most has passed since.
     pub fn take(&mut self, now_us: u64, requests: &[EchoRequest]) -> Vec<Turn> {
         self.asked
             .retain(|place, _| requests.iter().any(|request| request.place == *place));
@@ -63,26 +80,44 @@ impl Turns {
         }
         let asked = |request: &EchoRequest| self.asked.get(&request.place).copied();
         let is_due = |request: &&EchoRequest| {
-            asked(request).is_none_or(|(us, _)| now_us >= us + request.every_us)
+            asked(request).is_none_or(|asked| now_us >= asked.at_us + request.every_us)
+        };
+        let order = |request: &&EchoRequest| {
+            let Some(asked) = asked(request) else {
+                return (0, 0, 0);
+            };
+            match now_us >= asked.at_us + LATEST_US {
+                true => (1, 0, asked.turn),
+                false => (
+                    2,
+                    u64::MAX - request.bytes.saturating_sub(asked.bytes),
+                    asked.turn,
+                ),
+            }
         };
         let own = requests
             .iter()
             .filter(|request| request.interface == interface);
         let mut due: Vec<_> = own.filter(is_due).collect();
-        due.sort_by_key(|request| asked(request));
+        due.sort_by_key(order);
         let to = due.first()?.to;
-        let places = due.iter().filter(|request| request.to == to).take(FLOWS);
-        let places: Vec<_> = places.map(|request| request.place).collect();
+        let of_place = due.into_iter().filter(|request| request.to == to);
+        let asked: Vec<_> = of_place.take(FLOWS).collect();
         let lasts_us = Echoes::bytes(to) * 8 * 1_000_000 / BPS;
         self.free_us.insert(interface, now_us + lasts_us);
-        for place in &places {
+        for request in &asked {
             self.count += 1;
-            self.asked.insert(*place, (now_us, self.count));
+            let now = Asked {
+                at_us: now_us,
+                bytes: request.bytes,
+                turn: self.count,
+            };
+            self.asked.insert(request.place, now);
         }
         Some(Turn {
             interface,
             to,
-            places,
+            places: asked.iter().map(|request| request.place).collect(),
         })
     }
 }
@@ -99,6 +134,7 @@ mod tests {
             interface,
             to: to.parse().unwrap(),
             every_us: 0,
+            bytes: 0,
         }
     }
 
@@ -151,6 +187,32 @@ mod tests {
         let counts: Vec<_> = (0..6).map(|n| of(&turns, n)).collect();
         let [least, most] = [counts.iter().min(), counts.iter().max()].map(|n| *n.unwrap());
         assert!(most - least <= 1, "{counts:?}");
+    }
+
+    /// A download beside a page from a dozen servers: it is asked for most of the time, and each of them once a second.
+    #[test]
+    fn who_brings_most_is_asked_for_most_often_and_nobody_is_forgotten() {
+        let mut turns = Turns::default();
+        let mut seen = vec![Vec::new(); 13];
+        for now_us in (0..10 * SECOND_US).step_by(4_000) {
+            let requests: Vec<_> = (0..13)
+                .map(|place| EchoRequest {
+                    bytes: now_us * if place == 0 { 100 } else { 1 },
+                    ..request(place, 1, &format!("192.0.2.{place}"))
+                })
+                .collect();
+            for turn in turns.take(now_us, &requests) {
+                seen[turn.places[0]].push(now_us);
+            }
+        }
+        let all: usize = seen.iter().map(Vec::len).sum();
+        assert!(seen[0].len() * 2 > all, "{} of {all}", seen[0].len());
+        for times in &seen {
+            let gaps = times.windows(2).map(|two| two[1] - two[0]);
+            let longest = gaps.max().unwrap();
+            assert!(longest < LATEST_US + SECOND_US / 2, "{longest}");
+            assert!(*times.last().unwrap() > 8 * SECOND_US);
+        }
     }
 
     #[test]

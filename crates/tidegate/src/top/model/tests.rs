@@ -298,6 +298,7 @@ fn a_kind_that_may_be_held_is_within_reach() {
     let look = |holds, at_us| {
         let mut look = snapshot(at_us, vec![]);
         look.agent.hold_directions = if holds { vec![Direction::Down] } else { vec![] };
+        look.agent.hold_kinds = vec![Kind::Quic];
         look
     };
     for holds in [false, true] {
