@@ -22,7 +22,9 @@ use tidegate_agent::{Agent, Direction, Directions, Interface};
 use tidegate_gate::Fallback;
 use tidegate_scenario::Udp;
 
-/// What fails where the kernel lacks what is needed.
+/// Why nothing is held: it was not asked for in time, or the kernel lacks what is needed.
+const NOT_AT_THE_START: &str =
+    "the hold cannot begin while the agent runs, expected it at the start; start the agent anew";
 const CANNOT_HOLD: &str = "cannot hold flows without a window";
 
 /// What is to become of it.
@@ -65,8 +67,10 @@ pub struct Windowless {
     // Before the fallback: were its chains to go first, the kernel would drop what waits.
     hold: Option<Hold>,
     fallback: Option<Fallback>,
-    /// Why nothing is held that would have been, until somebody has been told.
+    /// Why HTTP/3 is not held that would have been.
     missing: Option<String>,
+    /// Whether somebody has been told.
+    told: bool,
 }
 
 impl Windowless {
@@ -119,6 +123,10 @@ impl Windowless {
     /// If the kernel refuses.
     pub fn change(&mut self, terms: &Terms, dry_run: bool, interfaces: &[Interface]) -> Result<()> {
         self.require(terms)?;
+        if terms.rules.otherwise == Otherwise::Auto && self.hold.is_none() {
+            self.missing
+                .get_or_insert_with(|| NOT_AT_THE_START.to_owned());
+        }
         self.set(&terms.or_idle(dry_run), interfaces)
     }
 
@@ -210,7 +218,9 @@ impl Windowless {
 
     /// Why HTTP/3 is not held, for whoever has not been told.
     pub fn take_missing(&mut self) -> Option<String> {
-        self.missing.take()
+        let news = self.missing.clone().filter(|_| !self.told);
+        self.told = self.missing.is_some();
+        news
     }
 
     /// What has happened since the last call.

@@ -449,6 +449,14 @@ fn the_hold_cannot_begin_when_it_could_not_be_had_any_more() {
         let refused = agent.event("reload_refused");
         let said = refused["message"].as_str().unwrap();
         assert!(said.contains("start it anew"), "{said}");
+        // What nobody asked for by name is no reason to refuse.
+        file.write("");
+        hang_up(&agent);
+        agent.event("reload");
+        let why = agent.event("hold_missing")["why"].clone();
+        assert!(why.as_str().unwrap().contains("anew"), "{why}");
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["agent"]["udp"], "leave", "{look}");
     });
 }
 
