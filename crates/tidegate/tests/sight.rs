@@ -179,7 +179,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         let check = String::from_utf8_lossy(&check.stdout).into_owned();
         let quic = check
             .lines()
-            .find(|l| l.contains("left alone") && l.contains("QUIC, known by its handshake"));
+            .find(|l| l.contains("held down") && l.contains("QUIC, known by its handshake"));
         // 120 kB beside three megabytes.
         assert!(
             quic.is_some_and(|l| l.trim_start().starts_with("4 % ")),
