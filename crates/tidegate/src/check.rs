@@ -101,12 +101,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let hook = trial(&mut findings);
     findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
     findings.extend([holding::queue(), holding::fq()]);
-    let (settings, on) = looked_up(args, &mut findings).unzip();
+    let (mut settings, on) = looked_up(args, &mut findings).unzip();
     let wanted = settings
         .as_ref()
         .is_some_and(|s| s.udp.rules.ask_for_hold());
     let hold = holding::trial(wanted);
-    let holds = hold.status == Status::Ok;
+    if let Some(settings) = settings.as_mut().filter(|_| hold.status != Status::Ok) {
+        settings.udp.rules.give_up_hold();
+    }
     findings.extend([hold, running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
     let traffic = settings.as_ref().filter(|_| works);
@@ -115,7 +117,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     });
     let used = settings
         .zip(hook)
-        .map(|(settings, hook)| used(&settings, on.unwrap_or_default(), hook, holds));
+        .map(|(settings, hook)| used(&settings, on.unwrap_or_default(), hook));
     let report = Report {
         works,
         findings,
@@ -169,12 +171,8 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str, holds: bool) -> Used {
+fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str) -> Used {
     let agent = &settings.agent;
-    let udp = match settings.udp.rules.otherwise {
-        Otherwise::Auto if !holds => Otherwise::Leave,
-        udp => udp,
-    };
     Used {
         hook,
         interfaces,
@@ -182,7 +180,7 @@ fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str, holds:
         directions: crate::run::directions_in_words(agent),
         rules: agent.rules.rules.len(),
         connections: tidegate_agent::connections(agent.connections).unwrap_or_default(),
-        udp,
+        udp: settings.udp.rules.otherwise,
         udp_rules: settings.udp.rules.rules.len(),
     }
 }

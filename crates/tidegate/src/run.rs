@@ -240,22 +240,17 @@ fn tell_service_manager() -> Result<()> {
 }
 
 fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
-    let rules = windowless.rules();
-    let hold_directions = rules.held_directions();
     let mut about = About {
         version: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
         law: config.params.law,
         dry_run: config.dry_run,
         directions: directions_in_words(config).into(),
-        udp: rules.otherwise,
-        holds: !hold_directions.is_empty(),
-        hold_directions,
-        hold_kinds: rules.held_kinds(),
         by_device: config.by_device,
         since_us: now_us(),
         ..About::default()
     };
+    about.set_udp(windowless.rules());
     about.set_places(agent);
     about
 }

@@ -3,7 +3,7 @@
 use crate::account::{Account, Books};
 use crate::compare::{Compare, Compared};
 use crate::devices::{DeviceView, Devices};
-use crate::udp::{HoldCounts, Otherwise, Windowless};
+use crate::udp::{HoldCounts, Otherwise, Rules, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,14 @@ impl About {
         };
         self.interfaces = agent.interfaces().iter().map(place).collect();
         self.hook = agent.hook().map_or("none", Hook::name).into();
+    }
+
+    /// What becomes of flows without a window now.
+    pub fn set_udp(&mut self, rules: &Rules) {
+        self.udp = rules.otherwise;
+        self.hold_directions = rules.held_directions();
+        self.hold_kinds = rules.held_kinds();
+        self.holds = !self.hold_directions.is_empty();
     }
 
     /// Whether what goes `direction` and is of that kind can be steered as the agent is set.

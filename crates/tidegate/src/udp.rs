@@ -22,9 +22,10 @@ use tidegate_agent::{Agent, Direction, Directions, Interface};
 use tidegate_gate::Fallback;
 use tidegate_scenario::Udp;
 
-/// Why nothing is held: it was not asked for in time, or the kernel lacks what is needed.
+/// Why nothing is held: nobody asked for it in time,
 const NOT_AT_THE_START: &str =
     "the hold cannot begin while the agent runs, expected it at the start; start the agent anew";
+/// or the kernel lacks what is needed.
 const CANNOT_HOLD: &str = "cannot hold flows without a window";
 
 /// What is to become of it.
@@ -197,8 +198,8 @@ impl Windowless {
     /// These terms, as far as they can be had.
     fn possible(&self, terms: &Terms) -> Terms {
         let mut terms = terms.clone();
-        if self.hold.is_none() && terms.rules.otherwise == Otherwise::Auto {
-            terms.rules.otherwise = Otherwise::Leave;
+        if self.hold.is_none() {
+            terms.rules.give_up_hold();
         }
         terms
     }

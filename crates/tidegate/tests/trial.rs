@@ -3,12 +3,16 @@
 //! The way from what was measured to a verdict is tested over hundreds of simulated links in the program itself
 //! (`src/trial/simulated.rs`); here real TCP, a real ping and the real agent walk it once or twice.
 
+#[path = "../../gate/tests/kernel/quic_ends.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod quic_ends;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -148,8 +152,15 @@ fn it_helps_in_front_of_a_deep_buffer() {
 
 /// A trial at the client.
 fn a_trial(hosts: &EmulatedHosts, arguments: &[&str]) -> Output {
-    let mut command = tidegate(&["try", "--iface", EmulatedHosts::INTERFACE]);
-    command.args(arguments).args(["--yes", "--json"]);
+    let first = [
+        "try",
+        "--iface",
+        EmulatedHosts::INTERFACE,
+        "--yes",
+        "--json",
+    ];
+    let mut command = tidegate(&first);
+    command.args(arguments);
     in_namespace(hosts.client(), command)
 }
 
@@ -172,6 +183,107 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     assert_eq!(result["because"], "server_limited", "{result:#}");
     // Twice the load carried more.
     assert_eq!(result["slots"][14]["purpose"], "check");
+}
+
+/// A download over HTTP/3's port, which steered slots hold: the load is a process of its own, as a user's is.
+#[test]
+fn quic_is_held_in_steered_slots_and_the_verdict_says_so() {
+    if !has_tun() {
+        return;
+    }
+    let twenty = RateSpec::ConstantMbps(20.0);
+    let down = link(twenty, queue(2000, QueuePolicy::DropTail));
+    let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
+    let address = EmulatedHosts::server_address(IpVersion::V4);
+    let at = SocketAddr::new(address, 443);
+    let certificate = quic::serve_forever(&hosts, at);
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("certificate");
+    fs::write(&file, certificate).unwrap();
+    let own = std::env::current_exe().unwrap();
+    let load = [own.to_str().unwrap(), "--ignored", "--exact", "quic::load"];
+    let variables = [
+        format!("{}={at}", quic::SERVER),
+        format!("{}={}", quic::CERTIFICATE, file.display()),
+    ];
+    let command = ["env", &variables[0], &variables[1]];
+    let slots = ["--pairs", "6", "--slot", "6", "--seed", "1", "--ping"];
+    let ping = address.to_string();
+    let words = [&slots[..], &[&ping, "--"], &command, &load].concat();
+    let result = json(&a_trial(&hosts, &words));
+    assert_eq!(result["verdict"], "helps", "{result:#}");
+    assert!(result["held"].as_f64() > Some(0.9), "{result:#}");
+    let said = result["said"].to_string();
+    assert!(said.contains("within the hold's reach"), "{said}");
+    let slots = result["slots"].as_array().unwrap();
+    let held = |slot: &&Value| slot["carried"][0]["held_bytes"].as_u64() > Some(0);
+    for slot in slots.iter().filter(|slot| slot["steered"] == false) {
+        assert!(!held(&slot), "{slot}");
+    }
+    assert!(slots.iter().filter(held).count() >= 5, "{result:#}");
+}
+
+/// A download over QUIC (quinn).
+mod quic {
+    use super::*;
+    use crate::quic_ends::{NAME, certified, endpoint, trusting};
+    use quinn::{Endpoint, TransportConfig};
+    use rustls::pki_types::CertificateDer;
+    use std::sync::Arc;
+
+    /// What the load's process is told: where the server is, and the file with its certificate.
+    pub const SERVER: &str = "TIDEGATE_TEST_QUIC_SERVER";
+    pub const CERTIFICATE: &str = "TIDEGATE_TEST_QUIC_CERTIFICATE";
+
+    fn runtime() -> tokio::runtime::Runtime {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(2).enable_all().build().unwrap()
+    }
+
+    /// Streams without an end to whoever connects. Returns the server's certificate.
+    pub fn serve_forever(hosts: &EmulatedHosts, at: SocketAddr) -> Vec<u8> {
+        let (mut config, certificate) = certified();
+        let mut transport = TransportConfig::default();
+        transport.send_window(64 << 20);
+        config.transport_config(Arc::new(transport));
+        let runtime = runtime();
+        let guard = runtime.enter();
+        let server = endpoint(hosts.server(), at, Some(config));
+        drop(guard);
+        thread::spawn(move || runtime.block_on(accept(server)));
+        certificate.to_vec()
+    }
+
+    async fn accept(server: Endpoint) {
+        while let Some(incoming) = server.accept().await {
+            tokio::spawn(async move {
+                let Ok(connection) = incoming.await else {
+                    return;
+                };
+                let Ok(mut stream) = connection.open_uni().await else {
+                    return;
+                };
+                while stream.write_all(&[7; 1 << 16]).await.is_ok() {}
+            });
+        }
+    }
+
+    /// Downloads until it is killed.
+    #[test]
+    #[ignore = "the load of a trial, which starts it"]
+    fn load() {
+        let at: SocketAddr = std::env::var(SERVER).unwrap().parse().unwrap();
+        let certificate = fs::read(std::env::var(CERTIFICATE).unwrap()).unwrap();
+        let client = trusting(CertificateDer::from(certificate));
+        runtime().block_on(async {
+            let end = Endpoint::client(([0; 4], 0).into()).unwrap();
+            let connecting = end.connect_with(client, at, NAME).unwrap();
+            let connection = connecting.await.unwrap();
+            let mut stream = connection.accept_uni().await.unwrap();
+            let mut buffer = vec![0; 1 << 16];
+            while stream.read(&mut buffer).await.unwrap().is_some() {}
+        });
+    }
 }
 
 /// Nothing is wrong with a page on a phone or a desk, in light or dark colours; it asks for nothing but itself.

@@ -2,7 +2,7 @@
 
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
 use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use tidegate_lab::Namespace;
@@ -12,14 +12,24 @@ pub const NAME: &str = "server.example";
 
 /// What the server is, with a certificate of its own, and what its clients are.
 pub fn identity() -> (ServerConfig, ClientConfig) {
+    let (server, certificate) = certified();
+    (server, trusting(certificate))
+}
+
+/// What a server is, and its certificate.
+pub fn certified() -> (ServerConfig, CertificateDer<'static>) {
     let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
     let certificate = own.cert.der().clone();
     let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+    let server = ServerConfig::with_single_cert(vec![certificate.clone()], key.into()).unwrap();
+    (server, certificate)
+}
+
+/// What a client is that trusts the server with this certificate.
+pub fn trusting(certificate: CertificateDer<'static>) -> ClientConfig {
     let mut roots = RootCertStore::empty();
-    roots.add(certificate.clone()).unwrap();
-    let server = ServerConfig::with_single_cert(vec![certificate], key.into()).unwrap();
-    let client = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
-    (server, client)
+    roots.add(certificate).unwrap();
+    ClientConfig::with_root_certificates(Arc::new(roots)).unwrap()
 }
 
 /// An end on a host, in the runtime that calls.

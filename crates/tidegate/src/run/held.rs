@@ -8,7 +8,11 @@ use tidegate_agent::{Direction, Holding};
 
 /// Writes what has happened since the last call.
 pub fn tell(shared: &Shared, log: Log) {
-    let missing = shared.with(|watched| watched.windowless.take_missing());
+    let missing = shared.with(|watched| {
+        let missing = watched.windowless.take_missing()?;
+        watched.about.set_udp(watched.windowless.rules());
+        Some(missing)
+    });
     if let Some(why) = missing.flatten() {
         let message = format!(
             "HTTP/3 and other UDP are left alone: {why}; `tidegate check` says what is missing, udp = \"leave\" asks for no more"

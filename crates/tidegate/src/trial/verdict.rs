@@ -304,7 +304,8 @@ fn check(measured: &Measured) -> Option<&Slot> {
     slots.find(|slot| slot.purpose == Purpose::Check)
 }
 
-/// What the load was: of slots with steering what the law reaches, else of slots without.
+/// What the load was. What the law reaches is read from slots with steering, since nothing is held in the others; all else
+/// from slots without.
 struct Load {
     /// The part of it that the law reaches: by its window, or held.
     reached: f64,

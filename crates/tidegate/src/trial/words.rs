@@ -28,7 +28,9 @@ pub fn headline(finding: &Finding) -> String {
 /// The reason in a clause.
 fn short(because: &Because) -> String {
     match because {
-        Because::Windowless(kind) => format!("the traffic is {kind}, which has no window to steer"),
+        Because::Windowless(kind) => {
+            format!("the traffic is {kind}, which has no window to steer, and was not held")
+        }
         Because::LeftAlone => "the agent leaves the load's connections alone".into(),
         Because::ServerLimited => "the load does not fill the link, its server is the limit".into(),
         Because::NotSaturated => "the load pauses, and does not keep the link busy".into(),
@@ -48,7 +50,7 @@ pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> 
     said.extend(certainty(finding));
     if finding.held > 0.0 {
         said.push(format!(
-            "{} of the load is QUIC or other UDP, and was held: its acknowledgements waited here.",
+            "{} of the load has no window, and was within the hold's reach: its acknowledgements wait here when its sender has more in flight than it should.",
             percent(finding.held)
         ));
     }
@@ -104,7 +106,7 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
              --udp fallback` turns QUIC away, so that it comes over TCP.",
             match finding.unheld {
                 Some(state) => format!(": {}", state.words()),
-                None => String::new(),
+                None => "; `tidegate check` says what that takes".into(),
             }
         ),
         Because::LeftAlone => format!(

@@ -17,8 +17,8 @@ use tidegate_gate::{Gate, Limits};
 /// stopped growing when the first echo is back, and has to be watched for seconds.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
-/// Between two where there is nobody to look after and nobody rings.
-const REST: Duration = Duration::from_millis(100);
+/// Between two where there is nobody to look after and nobody rings. It wakes for the lease alone, which lasts a second.
+const REST: Duration = Duration::from_millis(250);
 
 /// All of it, until dropped.
 pub struct Hold {

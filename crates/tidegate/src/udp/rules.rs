@@ -161,18 +161,28 @@ impl Rules {
 
     /// What becomes of such a flow.
     pub fn verdict(&self, sort: Sort<'_>) -> Udp {
-        let mut rules = self.rules.iter();
-        let rule =
-            rules.find(|rule| rule.is_about(sort) && rule.includes(sort.direction, self.holds));
-        match rule {
+        match self.rule_about(sort) {
             Some(rule) => rule.action,
             None => self.otherwise.verdict(sort, self.holds),
         }
     }
 
-    /// Whether a rule, and not [`Otherwise::Auto`], decides about such a flow.
+    /// Whether somebody has decided about such a flow, and not [`Otherwise::Auto`].
     pub fn is_ruled(&self, sort: Sort<'_>) -> bool {
-        self.otherwise != Otherwise::Auto || self.rules.iter().any(|rule| rule.is_about(sort))
+        self.otherwise != Otherwise::Auto || self.rule_about(sort).is_some()
+    }
+
+    fn rule_about(&self, sort: Sort<'_>) -> Option<&Rule> {
+        let is_about =
+            |rule: &&Rule| rule.is_about(sort) && rule.includes(sort.direction, self.holds);
+        self.rules.iter().find(is_about)
+    }
+
+    /// Does without the hold, where nobody has asked for it by name.
+    pub fn give_up_hold(&mut self) {
+        if self.otherwise == Otherwise::Auto {
+            self.otherwise = Otherwise::Leave;
+        }
     }
 
     /// Whether that may become of any flow.
@@ -338,6 +348,22 @@ mod tests {
         rules.rules[0].action = Udp::Hold;
         assert_eq!(verdict(&rules, Kind::Udp, https, Down), Udp::Hold);
         assert!(rules.ask_for_hold());
+        // A rule about uploads decides nothing of a download.
+        rules.rules[0].direction = Some(Up);
+        assert!(!rules.is_ruled(udp("wwan0", https, Down)));
+        assert!(rules.is_ruled(udp("wwan0", https, Up)));
+    }
+
+    #[test]
+    fn what_cannot_be_held_is_left_unless_somebody_asked() {
+        for (asked, becomes) in [
+            (Otherwise::Auto, Otherwise::Leave),
+            (Otherwise::Hold, Otherwise::Hold),
+        ] {
+            let mut rules = Rules::all(asked);
+            rules.give_up_hold();
+            assert_eq!(rules.otherwise, becomes);
+        }
     }
 
     /// Held on wwan0 but for calls and a neighbourhood; one prefix of which QUIC is turned away.

@@ -4,7 +4,7 @@ use crate::agent::{Agent, Program, is_loaded, tidegate};
 use crate::download::Download;
 use crate::remains::{is_alive, queues};
 use crate::testbed::{
-    LONGEST, Testbed, output, wait_for, wait_until_free, wait_until_held,
+    Testbed, assert_whole, output, wait_for, wait_until_free, wait_until_held,
     wait_until_nothing_is_left,
 };
 use crate::upload::Upload;
@@ -149,9 +149,7 @@ fn acknowledgements_wait_in_order_and_in_time_and_one_packet_is_dropped_as_a_sig
         assert!(dropped > 0 && dropped < 50, "{dropped}");
         std::thread::sleep(Duration::from_secs(2));
         let (came, sent) = download.end();
-        let numbers = came.iter().map(|c| c.number);
-        assert!(numbers.eq(0..sent), "out of order, lost or twice");
-        assert!(came.iter().all(|c| c.after < LONGEST));
+        assert_whole(&came, sent);
         testbed.agent.stop();
     }
 }

@@ -4,7 +4,7 @@ use crate::agent::{Agent, tidegate};
 use crate::download::Download;
 use crate::remains::{has_table, is_alive, queues};
 use crate::testbed::{
-    LONGEST, Testbed, assert_free, output, wait_for, wait_until_free, wait_until_held,
+    LONGEST, Testbed, assert_free, assert_whole, output, wait_for, wait_until_free, wait_until_held,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -55,9 +55,7 @@ fn what_waits_comes_in_order_and_in_time() {
         wait_until_held(&download);
         std::thread::sleep(Duration::from_secs(3));
         let (came, sent) = download.end();
-        let numbers = came.iter().map(|c| c.number);
-        assert!(numbers.eq(0..sent), "out of order, lost or twice");
-        assert!(came.iter().all(|c| c.after < LONGEST));
+        assert_whole(&came, sent);
         testbed.agent.stop();
     }
 }

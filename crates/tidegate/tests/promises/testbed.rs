@@ -2,7 +2,7 @@
 
 use crate::TIMEOUT;
 use crate::agent::{Agent, Program, is_loaded};
-use crate::download::Download;
+use crate::download::{Came, Download};
 use crate::remains::{gate_table, has_table, is_alive, queues};
 use std::fs::{File, read_to_string};
 use std::path::PathBuf;
@@ -19,6 +19,13 @@ const AT_ONCE: Duration = Duration::from_millis(45);
 
 /// None waits longer than two seconds.
 pub const LONGEST: Duration = Duration::from_millis(2300);
+
+/// All that was sent has come, in order, once and in time.
+pub fn assert_whole(came: &[Came], sent: u64) {
+    let numbers = came.iter().map(|c| c.number);
+    assert!(numbers.eq(0..sent), "out of order, lost or twice");
+    assert!(came.iter().all(|c| c.after < LONGEST));
+}
 
 const ONE_WAY: Duration = Duration::from_millis(20);
 

@@ -4,7 +4,9 @@ use crate::agent::{Agent, tidegate};
 use crate::ends::{GONE, answers, send};
 use crate::remains::queues;
 use crate::talk::{self, Spoken, Talk};
-use crate::testbed::{LONGEST, Testbed, link, turn, wait_for, wait_until_nothing_is_left};
+use crate::testbed::{
+    LONGEST, Testbed, assert_whole, link, turn, wait_for, wait_until_nothing_is_left,
+};
 use crate::upload::{Upload, WINDOW};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -61,11 +63,7 @@ fn data_that_wait_come_in_order_and_in_time() {
     let here = row["hold"]["here_bytes"].as_u64().unwrap();
     assert!(here > MANY * 1200 && here < 2 * WINDOW * 1200, "{row}");
     let (came, sent) = upload.end();
-    assert!(
-        came.iter().map(|c| c.number).eq(0..sent),
-        "out of order, lost or twice"
-    );
-    assert!(came.iter().all(|c| c.after < LONGEST));
+    assert_whole(&came, sent);
     assert_eq!(waiting(&testbed), 0);
     testbed.agent.stop();
 }

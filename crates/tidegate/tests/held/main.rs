@@ -1,11 +1,14 @@
 //! What `tidegate run --udp` does to flows without a window, as its users see it. Between namespaces; needs root and
 //! packet queues, and says aloud when it goes without.
 
-#[path = "../../gate/tests/kernel/quic_ends.rs"]
+mod by_default;
+mod flow;
+#[path = "../../../gate/tests/kernel/quic_ends.rs"]
 mod quic_ends;
-#[path = "sight/running.rs"]
+#[path = "../sight/running.rs"]
 mod running;
 
+use crate::flow::{Flow, await_row, await_state, initial, seen, server};
 use crate::quic_ends::{NAME, endpoint, identity};
 use crate::running::{Running, TIDEGATE, json};
 use nix::sys::signal::{Signal, kill};
@@ -19,7 +22,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_gate::Mechanisms;
@@ -65,110 +68,6 @@ fn sh_on(host: &Namespace, command: &str) {
         Ok(())
     };
     host.run(run).unwrap();
-}
-
-/// Datagrams from a port of the server's, and answers to some of them.
-struct Flow {
-    stop: Arc<AtomicBool>,
-    ends: Vec<JoinHandle<()>>,
-    server: SocketAddr,
-}
-
-impl Flow {
-    /// The client begins with `hello`. `every` so many datagrams that arrive there is one that leaves, of `answer` bytes.
-    fn start(hosts: &Veth, server: SocketAddr, hello: &[u8], every: usize, answer: usize) -> Self {
-        let sender = hosts.server.run(|| Ok(UdpSocket::bind(server)?)).unwrap();
-        let client = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
-        client.connect(server).unwrap();
-        client.send(hello).unwrap();
-        let (_, to) = sender.recv_from(&mut [0]).unwrap();
-        for socket in [&sender, &client] {
-            let pause = Some(Duration::from_millis(100));
-            socket.set_read_timeout(pause).unwrap();
-        }
-        let stop = Arc::new(AtomicBool::new(false));
-        let (ended, end) = (stop.clone(), stop.clone());
-        let sends = move || {
-            while !ended.load(Ordering::Relaxed) {
-                // Who does not listen any more is no reason to end.
-                let _ = sender.send_to(&[7; DATAGRAM], to);
-                thread::sleep(Duration::from_millis(2));
-            }
-        };
-        let answers = move || {
-            let (mut came, mut buffer) = (0, [0; 2 * DATAGRAM]);
-            while !end.load(Ordering::Relaxed) {
-                if client.recv(&mut buffer).is_err() {
-                    continue;
-                }
-                came += 1;
-                if came % every == 0 {
-                    let _ = client.send(&vec![7; answer]);
-                }
-            }
-        };
-        let ends = vec![thread::spawn(sends), thread::spawn(answers)];
-        Self { stop, ends, server }
-    }
-
-    fn download(hosts: &Veth, server: SocketAddr) -> Self {
-        Self::start(hosts, server, &[0], 10, 30)
-    }
-
-    /// One that begins with a handshake of QUIC's.
-    fn quic(hosts: &Veth, server: SocketAddr) -> Self {
-        Self::start(hosts, server, &initial(), 10, 30)
-    }
-
-    /// As much leaves as comes.
-    fn call(hosts: &Veth, server: SocketAddr) -> Self {
-        Self::start(hosts, server, &[0], 1, DATAGRAM)
-    }
-}
-
-impl Drop for Flow {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for end in self.ends.drain(..) {
-            let _ = end.join();
-        }
-    }
-}
-
-/// What `top` says of the flow's data that arrive.
-fn seen(agent: &Running, flow: &Flow) -> Value {
-    let look = json(&agent.top(&["--json", "--all", "--filter", "down"]));
-    let rows = look["windowless"].as_array().unwrap().clone();
-    let of = |row: &Value| {
-        row["remote"]["port"] == flow.server.port()
-            && row["remote"]["address"] == flow.server.ip().to_string()
-    };
-    rows.into_iter().find(of).unwrap_or(Value::Null)
-}
-
-/// Waits until the flow's row is so.
-fn await_row(agent: &Running, flow: &Flow, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
-    loop {
-        let row = seen(agent, flow);
-        if is_so(&row) {
-            return row;
-        }
-        assert!(began.elapsed() < TIMEOUT, "never {what}: {row}");
-    }
-}
-
-/// Waits until the hold's state of the flow is one of these.
-fn await_state(agent: &Running, flow: &Flow, states: &[&str]) -> Value {
-    let row = await_row(agent, flow, &format!("{states:?}"), |row| {
-        states.iter().any(|state| row["hold"]["state"] == **state)
-    });
-    assert_eq!(row["limit"], row["hold"]["state"], "{row}");
-    row
-}
-
-fn server(port: u16) -> SocketAddr {
-    SocketAddr::new(Veth::server_address(IpVersion::V4), port)
 }
 
 struct File(TempDir);
@@ -258,81 +157,6 @@ fn who_is_held_and_why_not_is_shown() {
 }
 
 #[test]
-fn by_default_http3_is_held_and_nothing_else() {
-    between(|hosts| {
-        let mut agent = start(&[]);
-        let look = json(&agent.top(&["--json"]));
-        assert_eq!(look["agent"]["udp"], "auto", "{look}");
-        assert_eq!(
-            look["agent"]["hold_directions"],
-            serde_json::json!(["down"])
-        );
-        let http3 = Flow::quic(hosts, server(443));
-        let elsewhere = Flow::quic(hosts, server(4433));
-        let unseen = Flow::download(hosts, SocketAddr::new(server(0).ip(), 444));
-        let row = await_state(&agent, &http3, &SEEN);
-        assert_eq!(row["kind"], "quic", "{row}");
-        for other in [&elsewhere, &unseen] {
-            let row = await_row(&agent, other, "more than 100 kB", |row| {
-                row["bytes"].as_u64() > Some(100_000)
-            });
-            assert_eq!(row["hold"]["state"], "not_http3", "{row}");
-            assert!(row["hold"]["rtt_us"].is_null(), "nobody is asked: {row}");
-        }
-        agent.interrupt();
-    });
-}
-
-/// A connection that stood before the agent shows no handshake.
-#[test]
-fn by_default_quic_that_is_met_in_mid_stream_is_left_alone() {
-    between(|hosts| {
-        let old = Flow::quic(hosts, server(443));
-        let agent = start(&[]);
-        let row = await_row(&agent, &old, "more than 100 kB", |row| {
-            row["bytes"].as_u64() > Some(100_000)
-        });
-        assert_eq!(row["hold"]["state"], "not_http3", "{row}");
-    });
-}
-
-/// By default the agent does without what it cannot have; asked by name, it does not.
-#[test]
-fn a_machine_that_cannot_hold_leaves_http3_alone_and_says_so() {
-    if !has_program("setpriv", "util-linux") {
-        return;
-    }
-    between(|hosts| {
-        let without = || {
-            let mut program = Command::new("setpriv");
-            program.args(["--bounding-set", "-net_raw", TIDEGATE]);
-            program
-        };
-        let agent = start_by(without(), &[]);
-        let missing = agent.event("hold_missing");
-        let why = missing["why"].as_str().unwrap();
-        assert!(why.contains("CAP_NET_RAW"), "{missing}");
-        let look = json(&agent.top(&["--json"]));
-        assert_eq!(look["agent"]["udp"], "leave", "{look}");
-        let http3 = Flow::quic(hosts, server(443));
-        let row = await_row(&agent, &http3, "more than 100 kB", |row| {
-            row["bytes"].as_u64() > Some(100_000)
-        });
-        assert!(row["hold"].is_null(), "{row}");
-        drop(agent);
-        let asked = without()
-            .args(["run", "--iface", Veth::INTERFACE, "--udp", "hold"])
-            .output();
-        let asked = asked.unwrap();
-        let said = String::from_utf8_lossy(&asked.stderr);
-        assert!(
-            !asked.status.success() && said.contains("CAP_NET_RAW"),
-            "{said}"
-        );
-    });
-}
-
-#[test]
 fn echoes_go_where_the_user_says_and_keep_their_rate() {
     between(|hosts| {
         let other = "198.51.100.7";
@@ -369,13 +193,6 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
             await_state(&agent, flow, &SEEN);
         }
     });
-}
-
-/// A client's first datagram of QUIC, as far as anybody on the way can tell.
-fn initial() -> [u8; DATAGRAM] {
-    let mut initial = [0; DATAGRAM];
-    initial[..5].copy_from_slice(&[0xc3, 0, 0, 0, 1]);
-    initial
 }
 
 /// A client's first datagram of QUIC, to that place: whether it was refused.
@@ -466,7 +283,7 @@ fn the_unit_s_capabilities_are_enough() {
     if !has_program("setpriv", "util-linux") {
         return;
     }
-    let unit = include_str!("../../../packaging/debian/tidegate.service");
+    let unit = include_str!("../../../../packaging/debian/tidegate.service");
     let line = unit
         .lines()
         .find_map(|l| l.strip_prefix("CapabilityBoundingSet="));
@@ -503,19 +320,25 @@ fn check_says_beforehand_whether_it_can() {
             let report: Value = serde_json::from_slice(&output.stdout).unwrap();
             let findings = report["findings"].as_array().unwrap().clone();
             let hold = findings.into_iter().find(|f| f["name"] == "hold").unwrap();
-            (report["works"].as_bool().unwrap(), hold)
+            // What would be held by default it says only where it can be.
+            let quic = report["traffic"].as_array().unwrap().iter();
+            let quic = quic.clone().find(|kind| kind["kind"] == "quic");
+            let held = quic.map(|kind| kind["held_down"].as_bool().unwrap());
+            (report["works"].as_bool().unwrap(), hold, held)
         };
-        let (works, hold) = check("+all");
+        let (works, hold, held) = check("+all");
         assert!(works && hold["status"] == "ok", "{hold}");
-        let (works, hold) = check("-net_raw");
+        assert_eq!(held, Some(true));
+        let (works, hold, _) = check("-net_raw");
         assert!(!works && hold["status"] == "fails", "{hold}");
         assert!(
             hold["found"].as_str().unwrap().contains("CAP_NET_RAW"),
             "{hold}"
         );
         file.write("interfaces = [\"tg0\"]\n");
-        let (works, hold) = check("-net_raw");
+        let (works, hold, held) = check("-net_raw");
         assert!(works && hold["status"] == "note", "{hold}");
+        assert_eq!(held, Some(false));
     });
 }
 
