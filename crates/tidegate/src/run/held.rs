@@ -15,7 +15,7 @@ pub fn tell(shared: &Shared, log: Log) {
     });
     if let Some(why) = missing.flatten() {
         let message = format!(
-            "HTTP/3 and other UDP are left alone: {why}; `tidegate check` says what is missing, udp = \"leave\" asks for no more"
+            "HTTP/3 and other UDP are left alone: {why}; `tidegate check` says what is missing; with udp = \"leave\" nothing is said"
         );
         log.info("hold_missing", &message, json!({ "why": why }));
     }
