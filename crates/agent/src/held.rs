@@ -416,6 +416,18 @@ impl Records {
         }
     }
 
+    /// Whether packets of the flow may be made to wait, as far as its sender is known. A download's sender has answered a
+    /// signal by then.
+    pub fn may_wait(&self, place: usize) -> bool {
+        match self.direction(place) {
+            // SAFETY: within the mapping; the law only reads, and of any words makes a number.
+            Direction::Down => unsafe {
+                sys::tg_clocking_may_wait(addr_of!((*self.download(place)).clocking)) != 0
+            },
+            Direction::Up => true,
+        }
+    }
+
     /// How long, in µs, a packet with that mark has still to wait; 0: it may leave.
     pub fn wait_us(&self, place: usize, mark: u64) -> u32 {
         // SAFETY: within the mapping; the law only reads, and of any words makes a time.

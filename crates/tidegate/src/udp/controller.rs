@@ -50,6 +50,8 @@ struct Tracked {
     since_us: u64,
     flow: Flow,
     direction: Direction,
+    /// Whether its echoes are answered, and the law may hold it.
+    steered: bool,
     /// Whether its packets go through the gate.
     gated: bool,
     /// Since when it is asked for, while it is.
@@ -194,7 +196,7 @@ impl Controller {
     /// From now on nothing of any flow is taken to wait.
     pub fn let_go(&mut self) {
         for (place, tracked) in self.tracked.drain() {
-            if tracked.gated {
+            if tracked.steered {
                 self.held.records().gate(place, false, 0);
             }
         }
@@ -240,6 +242,7 @@ impl Controller {
             since_us: candidate.since_us,
             flow: flow_of(candidate),
             direction: candidate.direction,
+            steered: false,
             gated: false,
             asked_from_us: None,
             signalled,
@@ -253,20 +256,16 @@ impl Controller {
         }
         let from_us = *tracked.asked_from_us.get_or_insert(now_us);
         let silent = now_us.saturating_sub(from_us.max(candidate.heard_us)) > SILENCE_US;
-        match (silent, tracked.gated) {
-            (true, true) => self.dismiss(place),
+        match (silent, tracked.steered) {
+            (true, true) => return self.dismiss(place),
             (false, false) => self.admit(candidate, candidates),
-            _ => Ok(()),
+            _ => (),
         }
+        self.direct(place)
     }
 
-    /// Lets the flow's packets go through the gate, and the law know.
-    fn admit(&mut self, candidate: &Candidate, candidates: &[Candidate]) -> Result<(), GateError> {
-        let Some(tracked) = self.tracked.get_mut(&candidate.place) else {
-            return Ok(());
-        };
-        self.gate.hold(&[tracked.flow])?;
-        tracked.gated = true;
+    /// Lets the law know that the flow's packets can be made to wait.
+    fn admit(&mut self, candidate: &Candidate, candidates: &[Candidate]) {
         let asked = self.asked(candidate);
         let same = candidates
             .iter()
@@ -274,28 +273,53 @@ impl Controller {
         let floors = same.map(|other| other.floor_us).filter(|floor| *floor > 0);
         let floor_us = floors.min().unwrap_or(0);
         self.held.records().gate(candidate.place, true, floor_us);
-        Ok(())
+        if let Some(tracked) = self.tracked.get_mut(&candidate.place) {
+            tracked.steered = true;
+        }
     }
 
-    /// Lets the law know first, so that nobody is signalled for what does not wait any more.
-    fn dismiss(&mut self, place: usize) -> Result<(), GateError> {
+    /// Has the flow's packets go through the gate while any may have to wait, and only then: a process wakes up for them
+    /// late and lets several go together, and BBR takes acknowledgements that come together for a faster link.
+    fn direct(&mut self, place: usize) -> Result<(), GateError> {
+        let may_wait = self.held.records().may_wait(place);
+        let Some(tracked) = self.tracked.get_mut(&place) else {
+            return Ok(());
+        };
+        match (tracked.steered && may_wait, tracked.gated) {
+            (true, false) => {
+                tracked.gated = true;
+                self.gate.hold(&[tracked.flow])
+            }
+            (false, true) => self.undirect(place),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has the flow's packets pass by the gate.
+    fn undirect(&mut self, place: usize) -> Result<(), GateError> {
         let Some(tracked) = self.tracked.get_mut(&place).filter(|tracked| tracked.gated) else {
             return Ok(());
         };
         tracked.gated = false;
         let flow = tracked.flow;
-        if self.held.records().since_us(place) == tracked.since_us {
-            self.held.records().gate(place, false, 0);
-        }
         // It may be held in the other direction.
-        if self
-            .tracked
-            .values()
-            .any(|other| other.gated && other.flow == flow)
-        {
+        let mut others = self.tracked.values();
+        if others.any(|other| other.gated && other.flow == flow) {
             return Ok(());
         }
         self.gate.leave(&[flow])
+    }
+
+    /// Lets the law know first, so that nobody is signalled for what does not wait any more.
+    fn dismiss(&mut self, place: usize) -> Result<(), GateError> {
+        let Some(tracked) = self.tracked.get_mut(&place) else {
+            return Ok(());
+        };
+        if tracked.steered && self.held.records().since_us(place) == tracked.since_us {
+            self.held.records().gate(place, false, 0);
+        }
+        tracked.steered = false;
+        self.undirect(place)
     }
 
     /// Asks for flows of which something comes.
@@ -308,7 +332,7 @@ impl Controller {
                 place: candidate.place,
                 interface,
                 to,
-                every_us: if tracked.gated { 0 } else { RETRY_US },
+                every_us: if tracked.steered { 0 } else { RETRY_US },
                 bytes: self.held.records().mark(candidate.place, 0),
             })
         };
@@ -325,7 +349,7 @@ impl Controller {
         let records = self.held.records();
         let mut news = Vec::new();
         for (place, tracked) in &mut self.tracked {
-            let state = match tracked.gated {
+            let state = match tracked.steered {
                 true => records.view(*place).state,
                 false => Holding::Unanswered,
             };
@@ -380,7 +404,7 @@ impl Controller {
                 waiting: hold.waiting,
             } = each.get(&flow).copied().unwrap_or_default();
             let tracked = self.tracked.get(&candidate.place);
-            if tracked.is_some_and(|k| !k.gated && k.since_us == candidate.since_us) {
+            if tracked.is_some_and(|k| !k.steered && k.since_us == candidate.since_us) {
                 hold.state = Holding::Unanswered;
             }
             Seen {
