@@ -76,7 +76,7 @@ fn main() {
         builder
     };
     const FAILED: &str = "compile the kernel program; is clang installed? (./dev setup)";
-    for program in ["agent", "hold", "hold_up", "step", "trunk", "wait"] {
+    for program in ["agent", "hold", "hold_up", "meter", "step", "trunk", "wait"] {
         source(program, &[])
             .obj(out.join(format!("{program}.o")))
             .build_and_generate(out.join(format!("{program}.skel.rs")))

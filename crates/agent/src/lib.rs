@@ -17,6 +17,7 @@ mod histogram;
 mod holding;
 mod interface;
 mod leftovers;
+mod meter;
 mod namespace;
 #[cfg(feature = "static")]
 mod packed;
@@ -43,6 +44,7 @@ pub use histogram::{Histogram, Histograms};
 pub use holding::{HoldView, Holding};
 pub use interface::{Interface, LinkLayer};
 pub use leftovers::{Leftover, leftovers};
+pub use meter::Meter;
 pub use namespace::network_namespace;
 pub use pin::{pin_folder, require_bpf_file_system};
 pub use rules::{Prefix, Rule, Rules, Verdict};
@@ -77,6 +79,12 @@ pub mod trunk {
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 pub mod wait {
     include!(concat!(env!("OUT_DIR"), "/wait.skel.rs"));
+}
+
+/// The skeleton of the programs that count what a control group carries.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+mod meter_skeleton {
+    include!(concat!(env!("OUT_DIR"), "/meter.skel.rs"));
 }
 
 /// The skeleton of the hold's programs for uploads.

@@ -86,6 +86,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
     let about = about(args, (&loader, &steering), (&target, place), seed, at);
     let (progress, began) = (Progress::new(plan), Instant::now());
     let pinger = Pinger::start(place, &interface)?;
+    let meter = loader.meter();
     let measured = Session {
         plan,
         seed,
@@ -93,6 +94,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
         loader: &loader,
         steering: &mut steering,
         pinger: &pinger,
+        meter,
         stop,
         progress: &progress,
         began,

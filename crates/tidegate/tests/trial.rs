@@ -174,6 +174,11 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     let down = link(twenty, queue(1000, QueuePolicy::DropTail));
     let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
     let url = serve_forever(&hosts, Some(SLOWLY));
+    // This machine downloads something else meanwhile, twice as fast, which is not the load.
+    let other = serve_forever(&hosts, Some(2 * SLOWLY));
+    let mut curl = Command::new("curl");
+    curl.args(["--silent", "--output", "/dev/null", &other]);
+    let _other = Ended(hosts.client().run(|| Ok(curl.spawn()?)).unwrap());
     let slots = ["--pairs", "6", "--slot", "2", "--seed", "1"];
     let result = json(&a_trial(
         &hosts,
@@ -183,6 +188,19 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     assert_eq!(result["because"], "server_limited", "{result:#}");
     // Twice the load carried more.
     assert_eq!(result["slots"][14]["purpose"], "check");
+    for slot in &result["slots"].as_array().unwrap()[..14] {
+        let rate =
+            |bytes: &Value| bytes.as_f64().unwrap() * 8e-6 / slot["seconds"].as_f64().unwrap();
+        let (load, all) = (
+            rate(&slot["load_bytes"][0]),
+            rate(&slot["carried"][0]["reached_bytes"]),
+        );
+        assert!(
+            (3.5..4.6).contains(&load),
+            "{load} Mbit/s of the load: {slot}"
+        );
+        assert!((10.0..14.0).contains(&all), "{all} Mbit/s in all: {slot}");
+    }
 }
 
 /// A download over HTTP/3's port, which steered slots hold: the load is a process of its own, as a user's is.

@@ -16,7 +16,7 @@ use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tidegate_agent::Cgroup;
+use tidegate_agent::{Cgroup, Meter};
 
 /// What the groups are called, the process's number behind it.
 const NAME: &str = "tidegate-try-";
@@ -70,6 +70,11 @@ impl ControlGroup {
         let door = self.folder.join("cgroup.procs");
         let opened = OpenOptions::new().write(true).open(&door);
         opened.with_context(|| format!("cannot open {}", door.display()))
+    }
+
+    /// Counts what its processes carry from now on. None where the kernel does not count that.
+    pub fn meter(&self) -> Option<Meter> {
+        Meter::attach(&self.folder).ok()
     }
 
     /// Ends all that is in it.

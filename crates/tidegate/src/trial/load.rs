@@ -8,6 +8,7 @@ use anyhow::Result;
 pub use command::{Loads, fetch, require_program};
 pub use connections::Far;
 use std::ffi::OsString;
+use tidegate_agent::Meter;
 use tidegate_lab::Caller;
 
 /// What loads it.
@@ -54,6 +55,14 @@ impl Loader {
             }
             Source::Probe(far) => Running::Probe(connections::Running::start(far, times)),
         })
+    }
+
+    /// What counts the load's own bytes; none where it has no control group: connections are this process's own.
+    pub fn meter(&self) -> Option<Meter> {
+        match self.source {
+            Source::Commands(_) => self.group.as_ref()?.meter(),
+            Source::Probe(_) => None,
+        }
     }
 
     /// In words.

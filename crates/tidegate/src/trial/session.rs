@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, Meter};
 
 /// How long the idle link is looked at.
 const IDLE: Duration = Duration::from_secs(3);
@@ -32,6 +32,8 @@ pub struct Session<'a> {
     pub loader: &'a Loader,
     pub steering: &'a mut Steering,
     pub pinger: &'a Pinger,
+    /// What counts the load's own bytes, where anything can.
+    pub meter: Option<Meter>,
     pub stop: Arc<AtomicBool>,
     pub progress: &'a Progress,
     /// When the trial began.
@@ -92,6 +94,7 @@ impl Session<'_> {
         let mut slot = Slot::new(planned);
         self.keep(&mut load, settled, |_| {})?;
         let (traffic, flows) = (self.steering.traffic(), self.steering.flows());
+        let load_before = self.meter.as_ref().map(Meter::bytes);
         let from = Instant::now();
         let mut active = [0, 0];
         let mut looks = 0;
@@ -106,6 +109,10 @@ impl Session<'_> {
             seen = now;
         })?;
         slot.carried = self.steering.traffic().since(&traffic);
+        let load_now = self.meter.as_ref().map(Meter::bytes);
+        slot.load_bytes = load_now.zip(load_before).map(|(now, before)| {
+            Direction::ALL.map(|way| now[way as usize] - before[way as usize])
+        });
         let now = self.steering.flows();
         for direction in Direction::ALL {
             now.tell(&flows, direction, &mut slot.carried[direction as usize]);

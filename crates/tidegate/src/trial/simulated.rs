@@ -21,6 +21,9 @@ const PLAN: Plan = Plan::USUAL;
 /// Between two slots.
 const PAUSE_S: f64 = 4.0;
 
+/// How long another machine has downloaded when the load begins.
+const BEFORE_S: f64 = 6.0;
+
 /// A link and what loads it.
 #[derive(Clone, Copy)]
 struct Setting {
@@ -30,6 +33,8 @@ struct Setting {
     load: &'static str,
     /// More of the load, likewise.
     more: &'static str,
+    /// What another machine does meanwhile, and has done since before the load began, likewise.
+    beside: &'static str,
     /// Senders' congestion control.
     sender: &'static str,
     /// What steers; with none steered slots are like all others.
@@ -42,6 +47,7 @@ const BULK: Setting = Setting {
     down: "",
     load: "bulk = {}",
     more: "",
+    beside: "",
     sender: "cubic",
     law: Law::Tide,
     udp: Udp::Leave,
@@ -101,11 +107,40 @@ const HELD: Setting = Setting {
     ..BULK
 };
 
+/// Another machine downloads all the time.
+const JOINS_ANOTHER: Setting = Setting {
+    down: HELD.down,
+    beside: "bulk = {}",
+    ..BULK
+};
+
+/// By a law that gives way to all others (RFC 9840).
+const GIVES_WAY: Setting = Setting {
+    law: Law::Rledbat,
+    ..JOINS_BBR
+};
+
+/// By BBR, as this one's.
+const JOINS_BBR: Setting = Setting {
+    sender: "bbr",
+    ..JOINS_ANOTHER
+};
+
 /// Steering that does nothing, over the link whose delay swings most.
 const NOTHING: Setting = Setting {
     law: Law::None,
     ..HSPA
 };
+
+impl Setting {
+    /// When the load begins, after the slot's world.
+    fn from_s(&self) -> f64 {
+        match self.beside {
+            "" => 0.0,
+            _ => BEFORE_S,
+        }
+    }
+}
 
 /// The scenario of one slot.
 fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario {
@@ -116,20 +151,25 @@ fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario 
         sender,
         ..
     } = setting;
-    let slot_s = PLAN.slot.as_secs_f64();
+    let from_s = setting.from_s();
+    let stop_s = from_s + PLAN.slot.as_secs_f64();
     let one = |number| {
-        let start_s = random.random_range(0.0..0.5);
+        let start_s = from_s + random.random_range(0.0..0.5);
         format!(
-            "{{ name = \"load{number}\", {more}start_s = {start_s:.3}, stop_s = {slot_s}, does = {{ {load} }} }},"
+            "{{ name = \"load{number}\", {more}start_s = {start_s:.3}, stop_s = {stop_s}, does = {{ {load} }} }},"
         )
     };
-    let loads: String = (0..loads).map(one).collect();
+    let mut loads: String = (0..loads).map(one).collect();
+    if !setting.beside.is_empty() {
+        let beside = setting.beside;
+        loads += &format!("{{ name = \"another\", steered = false, does = {{ {beside} }} }},");
+    }
     let seed = random.random_range(0..1 << 30);
-    let duration_s = slot_s + PAUSE_S;
-    let settling_s = PLAN.settling().as_secs_f64();
+    let duration_s = stop_s + PAUSE_S;
+    let settled_s = from_s + PLAN.settling().as_secs_f64();
     // Others are on the link as well.
     let text = format!(
-        "name = \"slot\"\nseed = {seed}\nduration_s = {duration_s}\nwarmup_s = {settling_s}\n\
+        "name = \"slot\"\nseed = {seed}\nduration_s = {duration_s}\nwarmup_s = {settled_s}\n\
          hosts = {{ congestion_control = \"{sender}\" }}\ndown = {{ {down} }}\n\
          up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25 }}\nrun = [{{ name = \"linux\" }}]\n\
          workload = [{loads} {{ name = \"ping\", does = {{ ping = {{ interval_ms = 100 }} }} }},\n\
@@ -145,6 +185,8 @@ struct World {
     /// Opportunities of a cell's link, in ms; none where the rate is constant.
     cell_ms: Vec<u64>,
     at_s: f64,
+    /// Round trips before the first load.
+    idle_ms: Vec<f64>,
 }
 
 impl World {
@@ -166,6 +208,7 @@ impl World {
             random,
             cell_ms: trace.lines().map(|line| line.parse().unwrap()).collect(),
             at_s: 0.0,
+            idle_ms: vec![2.0 * idle_ms(&setting)],
         }
     }
 
@@ -207,6 +250,11 @@ impl World {
         };
         let result = run_one(&scenario, &inputs, &run, &options);
         let result = result.unwrap().unwrap();
+        if self.at_s == 0.0 && !self.setting.beside.is_empty() {
+            self.idle_ms = round_trips(&result, BEFORE_S - 3.0..BEFORE_S)
+                .map(|(_, ms)| ms)
+                .collect();
+        }
         let slot = self.seen(planned, &result);
         self.at_s += PLAN.slot.as_secs_f64() + PAUSE_S;
         slot
@@ -215,29 +263,21 @@ impl World {
     /// What the command would see of it.
     fn seen(&self, planned: Planned, result: &RunResult) -> Slot {
         let settling_s = PLAN.settling().as_secs_f64();
-        let slot_s = PLAN.slot.as_secs_f64();
+        let from_s = self.setting.from_s();
+        let counts = from_s + settling_s..from_s + PLAN.slot.as_secs_f64();
         let mut slot = Slot::new(planned);
         slot.seconds = PLAN.slot.as_secs_f64() - settling_s;
-        let series = |quantity: &str, flow: &str| {
-            let mut all = result.series.iter();
-            let found = all.find(|s| s.quantity == quantity && s.flow == flow);
-            let found = found.unwrap_or_else(|| panic!("no {quantity} of {flow}"));
-            let points = found.t_s.iter().copied().zip(found.value.iter().copied());
-            points
-                .filter(|(t, _)| (settling_s..slot_s).contains(t))
-                .collect::<Vec<_>>()
-        };
-        let trips = series("rtt_ms", "ping").into_iter();
-        slot.round_trips = trips
+        slot.round_trips = round_trips(result, counts.clone())
             .map(|(t, ms)| RoundTrip {
                 at_s: self.at_s + t,
                 ms,
             })
             .collect();
         let way = &mut slot.carried[Direction::Down as usize];
-        let rates = series("goodput_bps", "load0");
+        let rates_of = |flow: &str| points(result, "goodput_bps", flow, counts.clone());
+        let rates: Vec<_> = rates_of("load0").collect();
         let loads = result.flows.iter().filter(|f| f.name.starts_with("load"));
-        let rates_of = loads.flat_map(|load| series("goodput_bps", &load.name));
+        let rates_of = loads.flat_map(|load| rates_of(&load.name).collect::<Vec<_>>());
         // Ten points a second.
         let bytes = rates_of.map(|(_, bps)| bps).sum::<f64>() / 80.0;
         let bytes = bytes as u64;
@@ -256,13 +296,36 @@ impl World {
     }
 }
 
+/// What a run has of a quantity and a flow in that time, in seconds.
+fn points<'a>(
+    result: &'a RunResult,
+    quantity: &str,
+    flow: &str,
+    counts: std::ops::Range<f64>,
+) -> impl Iterator<Item = (f64, f64)> + use<'a> {
+    let mut all = result.series.iter();
+    let found = all.find(|s| s.quantity == quantity && s.flow == flow);
+    let found = found.unwrap_or_else(|| panic!("no {quantity} of {flow}"));
+    let points = found.t_s.iter().copied().zip(found.value.iter().copied());
+    points.filter(move |(t, _)| counts.contains(t))
+}
+
+/// Of the ping, in ms.
+fn round_trips(
+    result: &RunResult,
+    counts: std::ops::Range<f64>,
+) -> impl Iterator<Item = (f64, f64)> + use<'_> {
+    points(result, "rtt_ms", "ping", counts)
+}
+
 /// A whole trial.
 fn trial(setting: Setting, seed: u64) -> Finding {
     let mut world = World::new(setting, seed);
     let slots = PLAN.slots(seed).into_iter();
+    let slots = slots.map(|planned| world.slot(planned)).collect();
     let mut measured = Measured {
-        idle_ms: vec![2.0 * idle_ms(&setting)],
-        slots: slots.map(|planned| world.slot(planned)).collect(),
+        idle_ms: std::mem::take(&mut world.idle_ms),
+        slots,
         cut_short: None,
     };
     if wants_check(&measured) {
@@ -305,7 +368,7 @@ fn word(finding: &Finding) -> String {
 /// A kind of link, and what is right about it.
 type Truth = (&'static str, Setting, &'static str);
 
-const TRUTHS: [Truth; 9] = [
+const TRUTHS: [Truth; 12] = [
     ("LTE", LTE, "helps"),
     ("HSPA", HSPA, "helps"),
     ("CoDel, 10 Mbit/s", MANAGED, "managed_queue"),
@@ -315,6 +378,13 @@ const TRUTHS: [Truth; 9] = [
     ("BBR, 20 Mbit/s", NO_BLOAT, "no_queue"),
     ("QUIC, HSPA", QUIC, "windowless"),
     ("QUIC held, 20 Mbit/s", HELD, "helps"),
+    (
+        "joins another's download, 20 Mbit/s",
+        JOINS_ANOTHER,
+        "others_queue",
+    ),
+    ("joins another's BBR, 20 Mbit/s", JOINS_BBR, "others_queue"),
+    ("rLEDBAT joins another's BBR", GIVES_WAY, "gives_way"),
 ];
 
 /// Holds the trials of each kind of link to what is right, in 19 of 20 at least; all of them are printed first.

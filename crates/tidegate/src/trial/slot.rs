@@ -52,6 +52,9 @@ pub struct Slot {
     pub unanswered: usize,
     /// What the interfaces carried, by [`Direction::ALL`].
     pub carried: [Way; 2],
+    /// What the load itself carried, by [`Direction::ALL`], as far as that can be told from all else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_bytes: Option<[u64; 2]>,
     /// Signs of loss: segments that arrived behind a gap, or had to be sent again.
     pub lost: u64,
     /// Whether the delay was as it was without load before the next one began.
@@ -92,6 +95,7 @@ impl Slot {
             round_trips: Vec::new(),
             unanswered: 0,
             carried: Default::default(),
+            load_bytes: None,
             lost: 0,
             drained: false,
         }
@@ -102,10 +106,14 @@ impl Slot {
         self.round_trips.iter().map(|trip| trip.ms).collect()
     }
 
-    /// Bits a second of TCP and all else.
+    /// The load's bits a second; all that the interfaces carried where the load is not known from the rest.
     pub fn bps(&self, direction: Direction) -> f64 {
+        let carried = || self.carried[direction as usize].bytes();
+        let bytes = self
+            .load_bytes
+            .map_or_else(carried, |bytes| bytes[direction as usize]);
         if self.seconds > 0.0 {
-            self.carried[direction as usize].bytes() as f64 * 8.0 / self.seconds
+            bytes as f64 * 8.0 / self.seconds
         } else {
             0.0
         }

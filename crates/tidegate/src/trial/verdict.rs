@@ -19,6 +19,12 @@ const WORTH_PERCENT: f64 = 30.0;
 /// Where the law reaches less than this part of the load, chance has made what difference there is.
 const REACHES: f64 = 0.1;
 
+/// A part of the load's rate whose loss is said,
+const RATE_LOST: f64 = 0.1;
+
+/// and one that is too much to lose for nothing.
+const GIVES_WAY: f64 = 1.0 / 3.0;
+
 /// Answers that a slot has to have for its median to mean anything.
 const ENOUGH: usize = 10;
 
@@ -60,6 +66,8 @@ pub enum Because {
     ServerLimited,
     /// The load pauses.
     NotSaturated,
+    /// The load gives its share to others: what it loses is more than what the delay gains.
+    GivesWay,
     /// Drops or marks keep the queue short already.
     ManagedQueue,
     /// No queue builds up, and nothing is dropped.
@@ -95,8 +103,12 @@ pub struct Finding {
     pub because: Option<Because>,
     /// Which way the load goes.
     pub direction: Direction,
-    /// Median round trip of the idle link, in ms.
+    /// Median round trip before the load began, in ms.
     pub idle_ms: f64,
+    /// The least round trip of the whole trial, in ms.
+    pub least_ms: f64,
+    /// Whether the link was loaded before the load began, by others.
+    pub others_load: bool,
     /// Median round trip under load, of the slots' medians, in ms.
     pub loaded_ms: Option<Both>,
     /// What the pairs tell of it.
@@ -106,8 +118,10 @@ pub struct Finding {
     pub saved_percent: Option<[f64; 2]>,
     /// The 95th percentile, likewise; nothing is concluded from it.
     pub p95_ms: Option<Both>,
-    /// Bits a second, likewise.
+    /// The load's bits a second, likewise.
     pub bps: Option<Both>,
+    /// What the pairs tell of the rate without steering by that with it.
+    pub rate_tested: Option<SignFlip>,
     /// A difference of the rate smaller than this part of it would not have shown.
     pub rate_would_have_shown: Option<f64>,
     /// The part of the load that has no window and was held.
@@ -129,17 +143,23 @@ pub fn judge(measured: &Measured) -> Finding {
         .iter()
         .filter_map(|pair| Some(libm::log(delay(pair.without)? / delay(pair.with)?)));
     let tested = SignFlip::of(&ratios.collect::<Vec<_>>());
+    let rate_tested = rates(&pairs, direction);
+    let least_ms = least_ms(measured);
+    let idle_ms = median(&measured.idle_ms).unwrap_or(f64::NAN);
     let mut finding = Finding {
         verdict: Verdict::Undecided,
         because: None,
         direction,
-        idle_ms: median(&measured.idle_ms).unwrap_or(f64::NAN),
+        idle_ms,
+        least_ms,
+        others_load: idle_ms - least_ms >= SHORT_MS,
         loaded_ms: column(&delay),
         tested,
         saved_percent: tested.map(|test| [test.low, test.high].map(saved_percent)),
         p95_ms: column(&|slot| quantile(&slot.delays_ms(), 0.95)),
         bps: column(&|slot| Some(slot.bps(direction))),
-        rate_would_have_shown: rate_would_have_shown(&pairs, direction),
+        rate_tested,
+        rate_would_have_shown: rate_tested.map(|test| libm::exp(test.would_have_shown()) - 1.0),
         held: load.held,
         unheld: load.unheld,
     };
@@ -157,9 +177,25 @@ pub fn wants_check(measured: &Measured) -> bool {
 }
 
 impl Finding {
-    /// What load adds to the delay without steering, in ms.
+    /// The round trip without a queue, in ms, as far as the trial has seen it.
+    pub fn base_ms(&self) -> f64 {
+        match self.others_load {
+            true => self.least_ms,
+            false => self.idle_ms,
+        }
+    }
+
+    /// What load adds to the delay without steering, in ms; others' load, too.
     pub fn rise_ms(&self) -> Option<f64> {
-        Some(self.loaded_ms?.without - self.idle_ms)
+        Some(self.loaded_ms?.without - self.base_ms())
+    }
+
+    /// The parts of the rate that steering costs the load, in %, from the least to the most that such a trial would not
+    /// rule out; none where it might cost nothing, or where the difference is too small to be noticed.
+    pub fn rate_lost_percent(&self) -> Option<[f64; 2]> {
+        let tested = self.rate_tested.filter(SignFlip::is_significant)?;
+        (1.0 - libm::exp(-tested.mean) >= RATE_LOST)
+            .then(|| [tested.low, tested.high].map(saved_percent))
     }
 
     fn queue_is_short(&self) -> bool {
@@ -219,14 +255,20 @@ fn direction(measured: &Measured) -> Direction {
     }
 }
 
-/// Half of the interval of the rates' ratio, as a part of them.
-fn rate_would_have_shown(pairs: &[Pair], direction: Direction) -> Option<f64> {
-    let ratio = |pair: &Pair| libm::log(pair.with.bps(direction) / pair.without.bps(direction));
-    let ratios: Vec<_> = pairs.iter().map(ratio).collect();
-    Some(libm::exp(SignFlip::of(&ratios)?.would_have_shown()) - 1.0)
+/// The load's rates without steering by those with it, in logarithms.
+fn rates(pairs: &[Pair], direction: Direction) -> Option<SignFlip> {
+    let ratio = |pair: &Pair| libm::log(pair.without.bps(direction) / pair.with.bps(direction));
+    SignFlip::of(&pairs.iter().map(ratio).collect::<Vec<_>>())
 }
 
-/// Of the logarithm of the delay without steering by that with it.
+/// The least round trip, before the load and beside it; not a number where nothing was answered.
+fn least_ms(measured: &Measured) -> f64 {
+    let slots = measured.slots.iter().flat_map(Slot::delays_ms);
+    let all = measured.idle_ms.iter().copied().chain(slots);
+    all.fold(f64::NAN, f64::min)
+}
+
+/// Of the logarithm of what was measured without steering by that with it.
 fn saved_percent(ratio: f64) -> f64 {
     (1.0 - libm::exp(-ratio)) * 100.0
 }
@@ -249,13 +291,27 @@ fn decide(measured: &Measured, finding: &Finding, load: &Load) -> Decision {
         let because = load.out_of_reach().unwrap_or(Because::LeftAlone);
         return (Verdict::NoDifference, Some(because));
     }
-    if let Some(claim) = claim(&tested, loaded) {
+    let claim = claim(&tested, loaded);
+    if gives_way(finding, claim) {
+        return (Verdict::Hurts, Some(Because::GivesWay));
+    }
+    if let Some(claim) = claim {
         return (claim, None);
     }
     match reason(measured, finding, load) {
         Because::TooVariable => undecided(Because::TooVariable),
         because => (Verdict::NoDifference, Some(because)),
     }
+}
+
+/// Whether the load loses a larger part of its rate than the delay does.
+fn gives_way(finding: &Finding, claim: Option<Verdict>) -> bool {
+    let gained = match (claim, finding.tested) {
+        (Some(Verdict::Helps), Some(tested)) => tested.mean,
+        _ => 0.0,
+    };
+    let lost = finding.rate_tested.filter(SignFlip::is_significant);
+    lost.is_some_and(|lost| lost.mean > gained && 1.0 - libm::exp(-lost.mean) >= GIVES_WAY)
 }
 
 /// What is certain enough, and large enough to be noticed: both have to say the same.

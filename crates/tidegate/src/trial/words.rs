@@ -13,7 +13,8 @@ pub fn headline(finding: &Finding) -> String {
     let moved = |how: &str| delays.clone().unwrap_or_default().replace("{}", how);
     match (finding.verdict, &finding.because) {
         (Verdict::Helps, _) => format!("Steering helps here: {}.", moved("falls")),
-        (Verdict::Hurts, _) => format!("Steering hurts here: {}.", moved("rises")),
+        (Verdict::Hurts, Some(because)) => format!("Steering hurts here: {}.", short(because)),
+        (Verdict::Hurts, None) => format!("Steering hurts here: {}.", moved("rises")),
         (Verdict::NoDifference, because) => format!(
             "Steering makes no difference here: {}.",
             because.as_ref().map_or(String::new(), short)
@@ -34,9 +35,12 @@ fn short(because: &Because) -> String {
         Because::LeftAlone => "the agent leaves the load's connections alone".into(),
         Because::ServerLimited => "the load does not fill the link, its server is the limit".into(),
         Because::NotSaturated => "the load pauses, and does not keep the link busy".into(),
+        Because::GivesWay => "your load gives its share of the link to others".into(),
         Because::ManagedQueue => "the queue is kept short already".into(),
         Because::NoQueue => "no queue builds up under this load".into(),
-        Because::OthersQueue => "there is a queue, but steering hardly shortens it".into(),
+        Because::OthersQueue => {
+            "there is a queue, but steering this load hardly shortens it".into()
+        }
         Because::TooVariable => "the delay varies too much".into(),
         Because::TooFewPairs => "too few slots had enough answers".into(),
         Because::NoLoad => "no load was seen on the link".into(),
@@ -57,28 +61,62 @@ pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> 
     if let Some(because) = &finding.because {
         said.push(long(because, finding, cut_short));
     }
-    if let (Some(bps), Some(part)) = (finding.bps, finding.rate_would_have_shown) {
-        said.push(format!(
-            "The link carried {} with steering and {} without. Nothing is concluded about the rate: a difference below {} would \
-             not have shown in so short a trial.",
-            rate(bps.with),
-            rate(bps.without),
-            percent(part)
-        ));
-    }
+    said.extend(of_the_rate(finding));
+    said.extend(of_others(finding));
     if matches!(finding.verdict, Verdict::Helps) {
         said.push("`sudo tidegate run` steers for good.".into());
     }
     said
 }
 
+/// What the load carried, and what can be concluded from it.
+fn of_the_rate(finding: &Finding) -> Option<String> {
+    let (bps, part) = (finding.bps?, finding.rate_would_have_shown?);
+    let concluded = match finding.rate_lost_percent() {
+        Some([least, most]) => {
+            format!("It loses {least:.0} to {most:.0} % of its rate.")
+        }
+        None => format!(
+            "So short a trial shows only differences of {} or more, so nothing is concluded about the rate.",
+            percent(part)
+        ),
+    };
+    Some(format!(
+        "Your load carried {} with steering and {} without. {concluded}",
+        rate(bps.with),
+        rate(bps.without)
+    ))
+}
+
+/// Whether others load the link, too: then steering here is not enough.
+fn of_others(finding: &Finding) -> Option<String> {
+    let (idle, least) = (ms(finding.idle_ms), ms(finding.least_ms));
+    let seen = match finding.others_load {
+        true => format!(
+            "Others load this link: before your load began its delay was {idle}, and {least} at best."
+        ),
+        false if finding.idle_ms >= LONG_MS => format!(
+            "Before your load began the delay was {idle} already. Unless the host is that far away, or the link goes by \
+             satellite, others load the link."
+        ),
+        false => return None,
+    };
+    Some(format!("{seen} {REMEDY}"))
+}
+
+/// Where others fill the queue.
+const REMEDY: &str = "Only a machine that all of them pass can keep its queue short: install Tidegate on the router.";
+
+/// A delay that few hosts on the same continent have without a queue, in ms.
+const LONG_MS: f64 = 150.0;
+
 /// By how much, and how certain that is.
 fn certainty(finding: &Finding) -> Option<String> {
     let (test, [least, most]) = (finding.tested?, finding.saved_percent?);
     let (low, high, what) = match finding.verdict {
         Verdict::Helps => (least, most, "shorter"),
-        Verdict::Hurts => (-most, -least, "longer"),
-        Verdict::NoDifference | Verdict::Undecided => return None,
+        Verdict::Hurts if finding.because.is_none() => (-most, -least, "longer"),
+        _ => return None,
     };
     Some(format!(
         "Over {} pairs of slots it is {low:.0} to {high:.0} % {what} ({:.0} % confidence). Chance alone would make such a \
@@ -98,7 +136,7 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
     let adds = format!(
         "load adds {} to a delay of {}",
         ms(rise),
-        ms(finding.idle_ms)
+        ms(finding.base_ms())
     );
     match because {
         Because::Windowless(kind) => format!(
@@ -119,6 +157,9 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
         Because::NotSaturated => "A queue builds up only while the link is full. Try a larger file: this trial says nothing of \
              a full link."
             .into(),
+        Because::GivesWay => format!(
+            "Others fill the queue, and take what your load leaves. {REMEDY} Where you cannot, `tidegate run` is not for this link."
+        ),
         Because::ManagedQueue => format!(
             "With the link full {adds}, and packets were dropped or marked: the queue in front of the link is managed (as \
              fq_codel, CAKE or PIE do it) or small. There is nothing to gain."
@@ -128,7 +169,7 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
              queue short by itself (BBR), or something beyond this link is the limit."
         ),
         Because::OthersQueue => format!(
-            "Without steering {adds}, and with it as much. Others may fill the queue, or another direction's traffic; \
+            "Without steering {adds}, and with it as much. Others may fill the queue, or another direction's traffic. {REMEDY} \
              `tidegate probe` looks closer."
         ),
         Because::TooVariable => format!(

@@ -36,7 +36,7 @@ fn slot(pair: usize, steered: bool, ms: f64) -> Slot {
 
 /// Six pairs and the one before them: delays in ms with steering, and without.
 fn trial(delays: [[f64; 2]; 6]) -> Measured {
-    let warm_up = [slot(0, true, 5000.0), slot(0, false, 1.0)];
+    let warm_up = [slot(0, true, 5000.0), slot(0, false, 53.0)];
     let pairs = (1..).zip(delays);
     let pairs = pairs
         .flat_map(|(pair, [with, without])| [slot(pair, true, with), slot(pair, false, without)]);
@@ -250,4 +250,81 @@ fn the_load_goes_where_most_of_it_goes() {
         slot.carried.swap(0, 1);
     }
     assert_eq!(judge(&measured).direction, Direction::Up);
+}
+
+/// A trial whose load carries so much less while it is steered, over the same delay or another.
+fn with_less(delays: [[f64; 2]; 6], part: f64) -> Measured {
+    let mut measured = trial(delays);
+    for (number, slot) in measured.slots.iter_mut().enumerate() {
+        let carried = 1e7 + 1e5 * number as f64;
+        let part = if slot.steered { part } else { 1.0 };
+        slot.load_bytes = Some([(part * carried) as u64, 0]);
+    }
+    measured
+}
+
+const OTHERS: [[f64; 2]; 6] = [
+    [600.0, 610.0],
+    [620.0, 605.0],
+    [610.0, 615.0],
+    [625.0, 640.0],
+    [605.0, 620.0],
+    [615.0, 600.0],
+];
+
+#[test]
+fn a_load_that_gives_its_share_away_is_hurt() {
+    let measured = with_less(OTHERS, 0.2);
+    assert_eq!(judged(&measured), (Verdict::Hurts, Some(Because::GivesWay)));
+    let finding = judge(&measured);
+    let said = words::sentences(&finding, None).join(" ");
+    assert!(said.contains("on the router"), "{said}");
+    assert!(said.contains("% of its rate"), "{said}");
+    assert!(!said.contains("longer"), "{said}");
+    assert!(words::headline(&finding).contains("to others"));
+    // What nobody would notice is not called a loss.
+    let decision = judged(&with_less(OTHERS, 0.9));
+    assert_eq!(decision, no_difference(Because::OthersQueue));
+}
+
+#[test]
+fn a_short_queue_is_worth_a_part_of_the_rate() {
+    let finding = judge(&with_less(BLOATED, 0.7));
+    assert_eq!(finding.verdict, Verdict::Helps);
+    let said = words::sentences(&finding, None).join(" ");
+    assert!(said.contains("It loses 31 to 31 % of its rate"), "{said}");
+    let less = BLOATED.map(|[_, without]| [without / 1.5, without]);
+    let decision = judged(&with_less(less, 0.2));
+    assert_eq!(decision, (Verdict::Hurts, Some(Because::GivesWay)));
+}
+
+#[test]
+fn the_load_is_told_from_what_else_the_link_carries() {
+    let mut measured = with_less(OTHERS, 0.2);
+    let bps = judge(&measured).bps.unwrap();
+    assert!(bps.with < 0.3 * bps.without, "{bps:?}");
+    for slot in &mut measured.slots {
+        slot.load_bytes = None;
+    }
+    let bps = judge(&measured).bps.unwrap();
+    assert_eq!(bps.with, bps.without);
+}
+
+#[test]
+fn a_link_that_others_load_is_not_called_idle() {
+    let mut measured = trial(OTHERS);
+    assert!(!judge(&measured).others_load);
+    measured.idle_ms = vec![590.0; 30];
+    let warm_up = slot(0, true, 600.0).round_trips;
+    for slot in &mut measured.slots[..2] {
+        slot.round_trips.clone_from(&warm_up);
+    }
+    let said = |measured: &Measured| words::sentences(&judge(measured), None).join(" ");
+    assert!(!judge(&measured).others_load);
+    // It may be far away.
+    assert!(said(&measured).contains("satellite"));
+    measured.slots[3].round_trips[7].ms = 51.0;
+    assert!(judge(&measured).others_load);
+    assert!(said(&measured).contains("590 ms, and 51 ms at best"));
+    assert_eq!(judged(&measured), no_difference(Because::OthersQueue));
 }
