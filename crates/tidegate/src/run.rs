@@ -10,6 +10,7 @@ pub mod log;
 mod memory;
 pub mod metrics;
 pub mod page;
+pub mod pause;
 mod report;
 pub mod serve;
 mod sharing;
@@ -32,6 +33,7 @@ use company::Company;
 use flowtables::Flowtables;
 use follow::Follower;
 use log::{Log, LogFormat};
+use pause::Pauses;
 use report::Report;
 use serde_json::json;
 use sharing::Sharing;
@@ -74,6 +76,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         agent,
         books: Books::default(),
         compare: trials::wanted(operation.settings.compare),
+        pause: None,
     };
     watched.books.begin(now_us());
     let wanted = operation.settings.interfaces.clone();
@@ -84,7 +87,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let about = watched.about.clone();
     let shared = Shared::new(watched);
     // Who reads that it has started may ask it at once.
-    let shown = Shown::open(&operation.settings, args, &shared)?;
+    let shown = Shown::open(&operation.settings, args, &shared, wake.bell()?)?;
     announce(&about, log);
     held::tell(&shared, log);
     if !has_btf() {
@@ -101,12 +104,14 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut sharing = Sharing::new(now_us());
     let mut flowtables = Flowtables::new(now_us());
     let mut company = Company::new(now_us());
+    let mut pauses = Pauses::default();
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
         let quiet = [
             books.next_us(),
             trials::next_us(&shared),
+            pause::next_us(&shared),
             sharing.next_us(),
             Some(flowtables.next_us()),
             Some(company.next_us()),
@@ -127,6 +132,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             flowtables.step(changed, &shared, log);
             company.step(&shared, log);
             held::tell(&shared, log);
+            pauses.step(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);
         });
@@ -214,7 +220,7 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
                 &watched.windowless,
             )
         };
-        Ok::<_, anyhow::Error>(watched.about.clone())
+        Ok::<_, anyhow::Error>(watched.about_now())
     });
     let file = args.config.as_deref().unwrap_or(Path::new("")).display();
     let fields = json!({ "file": file.to_string() });
@@ -271,6 +277,8 @@ fn what(about: &About) -> String {
         (_, true) => "watching (dry run)",
         (_, false) => "steering",
     };
+    let paused = about.paused.as_ref();
+    let paused = paused.map_or(String::new(), |p| format!("{p}, otherwise "));
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
     let udp = match (about.udp, about.holds) {
         (Otherwise::Auto, _) => "; HTTP/3 held",
@@ -297,7 +305,7 @@ fn what(about: &About) -> String {
     } else {
         ""
     };
-    format!("{verb} {} {places}{udp}{shares}", about.directions)
+    format!("{paused}{verb} {} {places}{udp}{shares}", about.directions)
 }
 
 /// What a kernel without types of its own cannot tell.
@@ -370,6 +378,7 @@ pub fn watcher(interfaces: &[String]) -> Result<(AgentService, Lock)> {
         about,
         books,
         compare: None,
+        pause: None,
     };
     Ok((watched, lock))
 }

@@ -13,8 +13,9 @@ impl Agent {
         configure(&mut self.skeleton, params, dry_run);
     }
 
-    /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs, so that the difference can be measured. Flows
-    /// keep what they have learnt meanwhile, and afterwards the programs steer again by themselves.
+    /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs: in a pause, or so that the difference can be
+    /// measured. Every window passes as the kernel wrote it. Flows keep what they have learnt meanwhile, and afterwards
+    /// the programs steer again by themselves.
     pub fn pass_until(&mut self, us: u64) {
         let data = self.skeleton.maps.data_data.as_deref_mut();
         let data = data.expect("the programs have globals");
