@@ -16,6 +16,7 @@ pub mod serve;
 mod sharing;
 mod shown;
 mod trials;
+mod units;
 mod wake;
 
 use crate::account::{Account, Books};
@@ -47,6 +48,7 @@ use tidegate_agent::{
     Agent, Config, Count, Direction, Directions, Reason, has_btf, leftovers, require,
 };
 use tidegate_laws::Law;
+use units::Units;
 use wake::Wake;
 
 /// Between two reports.
@@ -105,6 +107,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut flowtables = Flowtables::new(now_us());
     let mut company = Company::new(now_us());
     let mut pauses = Pauses::default();
+    let mut units = Units::new(now_us());
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
@@ -115,6 +118,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             sharing.next_us(),
             Some(flowtables.next_us()),
             Some(company.next_us()),
+            units.next_us(&operation.settings.agent.rules),
         ];
         let quiet = quiet.into_iter().flatten().min().map(instant);
         let until = [next_report, end, quiet].into_iter().flatten().min();
@@ -131,6 +135,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             }
             flowtables.step(changed, &shared, log);
             company.step(&shared, log);
+            units.step(&shared, log);
             held::tell(&shared, log);
             pauses.step(&shared, log);
             trials::step(&shared, log);

@@ -13,6 +13,23 @@ impl Agent {
         configure(&mut self.skeleton, params, dry_run);
     }
 
+    /// Applies rules that ask for units to those that run now. Whether any has started or ended since the last call.
+    ///
+    /// # Errors
+    /// If there are too many, or the kernel refuses; then what was in force stays so until others run.
+    pub fn follow_units(&mut self) -> Result<bool, AgentError> {
+        if !self.rules.ask_units() {
+            return Ok(false);
+        }
+        let now = self.rules.with_units();
+        let is_news = now != self.followed;
+        if is_news {
+            self.followed.clone_from(&now);
+            set_rules(&mut self.skeleton, &now, &self.interfaces)?;
+        }
+        Ok(is_news)
+    }
+
     /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs: in a pause, or so that the difference can be
     /// measured. Every window passes as the kernel wrote it. Flows keep what they have learnt meanwhile, and afterwards
     /// the programs steer again by themselves.
@@ -66,8 +83,8 @@ fn forget_made(made: &impl MapCore, direction: Direction) {
     }
 }
 
-/// Gives loaded programs, which are on the interfaces `attached`, new `rules`; they are applied to a flow at its next
-/// packet that leaves.
+/// Gives loaded programs, which are on the interfaces `attached`, new `rules`, with the units that run now; they are
+/// applied to a flow at its next packet that leaves.
 pub fn set_rules(
     skeleton: &mut AgentSkel<'_>,
     rules: &Rules,
@@ -86,7 +103,7 @@ pub fn set_rules(
         .rule_sets
         .update(
             &(next % 2).to_ne_bytes(),
-            bytes(&rules.to_sys(attached)?),
+            bytes(&rules.with_units().to_sys(attached)?),
             MapFlags::ANY,
         )
         .map_err(AgentError::Map)?;
