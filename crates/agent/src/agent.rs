@@ -60,6 +60,8 @@ pub struct Agent {
     attacher: Attacher,
     /// In force.
     rules: Rules,
+    /// These with the units that ran when somebody looked last.
+    followed: Rules,
     /// Those that it is on.
     interfaces: Vec<Interface>,
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
@@ -84,6 +86,7 @@ impl Agent {
             connections,
             attacher: Attacher::new(config.hook),
             rules: config.rules.clone(),
+            followed: Rules::default(),
             interfaces: Vec::new(),
             attachments: Vec::new(),
             pins: None,

@@ -1,6 +1,7 @@
 //! Which flows are steered, and by what weight: the administrator's rules as the programs know them.
 
 use crate::skeleton::types::{tg_rule, tg_rules};
+use crate::units::{self, Units};
 use crate::{AgentError, Cgroup, Interface};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -62,6 +63,8 @@ pub struct Rule {
     pub uid: Option<u32>,
     /// Control group whose socket it is.
     pub cgroup: Option<Cgroup>,
+    /// Units whose socket it is. While none of them runs, the rule matches no flow.
+    pub units: Option<Units>,
     /// What becomes of such a flow.
     pub verdict: Verdict,
 }
@@ -81,7 +84,36 @@ impl Rules {
 
     /// Whether a rule asks for a control group.
     pub(crate) fn ask_cgroups(&self) -> bool {
-        self.rules.iter().any(|rule| rule.cgroup.is_some())
+        let asks = |rule: &Rule| rule.cgroup.is_some() || rule.units.is_some();
+        self.rules.iter().any(asks)
+    }
+
+    /// Whether a rule asks for units, which come and go.
+    pub fn ask_units(&self) -> bool {
+        self.rules.iter().any(|rule| rule.units.is_some())
+    }
+
+    /// These rules with the control groups of the units that run now: one for each of them.
+    pub(crate) fn with_units(&self) -> Self {
+        let there = match self.ask_units() {
+            true => units::running(),
+            false => Vec::new(),
+        };
+        let rules = self.rules.iter().flat_map(|rule| match &rule.units {
+            None => vec![rule.clone()],
+            Some(units) => {
+                let of = |cgroup| Rule {
+                    cgroup: Some(cgroup),
+                    units: None,
+                    ..rule.clone()
+                };
+                units.among(&there).into_iter().map(of).collect()
+            }
+        });
+        Self {
+            rules: rules.collect(),
+            otherwise: self.otherwise,
+        }
     }
 
     /// Whether a rule asks for an interface.
@@ -89,7 +121,7 @@ impl Rules {
         self.rules.iter().any(|rule| rule.interface.is_some())
     }
 
-    /// As the programs have them while the agent is on these interfaces.
+    /// As the programs have them while the agent is on these interfaces; of rules that ask for no units.
     pub(crate) fn to_sys(&self, attached: &[Interface]) -> Result<tg_rules, AgentError> {
         if self.rules.len() > Self::MOST {
             return Err(AgentError::TooManyRules(self.rules.len()));

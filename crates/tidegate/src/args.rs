@@ -6,6 +6,7 @@ mod full;
 pub mod values;
 
 use crate::check::CheckArgs;
+use crate::pause::{PauseArgs, ResumeArgs};
 use crate::run::RunArgs;
 use crate::stop::StopArgs;
 use crate::top::TopArgs;
@@ -40,6 +41,10 @@ pub enum Command {
     Check(CheckArgs),
     /// End the agent that runs here, and remove what any agent has left in the kernel
     Stop(StopArgs),
+    /// Have the running agent steer nothing for a time, after which it goes on by itself
+    Pause(PauseArgs),
+    /// End a pause before its time
+    Resume(ResumeArgs),
     /// Watch the agent's flows: queueing delay, round trips, windows, rates, and what limits each
     Top(TopArgs),
     /// The commands beside the agent's

@@ -186,6 +186,11 @@ impl Compare {
         self.rest(now_us, steered)
     }
 
+    /// Something else has decided what is steered: a pair that has begun does not count.
+    pub fn interrupt(&mut self, now_us: u64) {
+        self.rest(now_us, true);
+    }
+
     fn begin(
         &mut self,
         now_us: u64,

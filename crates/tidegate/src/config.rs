@@ -17,7 +17,7 @@ use file::{Action, At, Entry, UdpEntry};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::Path;
-use tidegate_agent::{Cgroup, Config, Direction, Directions, Rule, Rules, Verdict};
+use tidegate_agent::{Cgroup, Config, Direction, Directions, Manager, Rule, Rules, Units, Verdict};
 use tidegate_laws::{Law, Params};
 use tidegate_scenario::{Fair, LoadError, Udp};
 
@@ -370,15 +370,17 @@ fn written_out(
             .as_ref()
             .map(|folder| cgroup(file, folder))
             .transpose()?,
+        units: units(file, asked)?,
         verdict: verdict(file, entry, params)?,
         ..Rule::default()
     };
     if one.interface.is_none()
         && one.uid.is_none()
         && one.cgroup.is_none()
+        && one.units.is_none()
         && asked.asks_no_address()
     {
-        let message = "this rule asks for nothing, expected remote_port, local_port, prefix, interface, uid or cgroup; for all other flows there is `default`";
+        let message = "this rule asks for nothing, expected remote_port, local_port, prefix, interface, uid, cgroup, unit or user_unit; for all other flows there is `default`";
         return Err(file.complain(entry, message.into()));
     }
     let mut all = Vec::new();
@@ -422,11 +424,33 @@ fn attached(file: &File, name: &At<String>, interfaces: &Wanted) -> Result<Strin
     }
 }
 
-fn cgroup(file: &File, folder: &At<String>) -> Result<Cgroup, LoadError> {
-    if !tidegate_agent::sees_cgroups() {
-        let error = tidegate_agent::AgentError::NoCgroups;
-        return Err(file.complain(folder, error.to_string()));
+fn sees_cgroups(file: &File, asked: &At<String>) -> Result<(), LoadError> {
+    if tidegate_agent::sees_cgroups() {
+        return Ok(());
     }
+    let error = tidegate_agent::AgentError::NoCgroups;
+    Err(file.complain(asked, error.to_string()))
+}
+
+/// Those that a rule is about, which need not run.
+fn units(file: &File, asked: &Entry) -> Result<Option<Units>, LoadError> {
+    let (manager, name) = match [&asked.cgroup, &asked.unit, &asked.user_unit] {
+        [_, None, None] => return Ok(None),
+        [None, Some(name), None] => (Manager::System, name),
+        [None, None, Some(name)] => (Manager::User, name),
+        [_, Some(name), _] | [_, None, Some(name)] => {
+            let message =
+                "a rule is about one control group, expected one of cgroup, unit and user_unit";
+            return Err(file.complain(name, message.into()));
+        }
+    };
+    sees_cgroups(file, name)?;
+    let units = Units::new(name.get_ref(), manager);
+    Ok(Some(units.map_err(|message| file.complain(name, message))?))
+}
+
+fn cgroup(file: &File, folder: &At<String>) -> Result<Cgroup, LoadError> {
+    sees_cgroups(file, folder)?;
     let found = Cgroup::find(Path::new(folder.get_ref()));
     found.map_err(|message| file.complain(folder, message))
 }

@@ -36,6 +36,7 @@ mod lock;
 #[cfg(feature = "full")]
 mod mpath;
 mod operate;
+mod pause;
 #[cfg(feature = "full")]
 mod probe;
 #[cfg(feature = "full")]
@@ -57,6 +58,7 @@ mod snapshot;
 #[cfg(feature = "full")]
 mod steer;
 mod stop;
+mod time_of_day;
 mod top;
 #[cfg(feature = "full")]
 mod trace;
@@ -79,6 +81,8 @@ fn main() -> ExitCode {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Check(args) => check::run(&args),
         args::Command::Stop(args) => stop::run(&args).map(done),
+        args::Command::Pause(args) => pause::pause(&args).map(done),
+        args::Command::Resume(args) => pause::resume(&args).map(done),
         args::Command::Top(args) => top::run(&args).map(done),
         #[cfg(feature = "full")]
         args::Command::Full(command) => full(&command),

@@ -10,11 +10,13 @@ pub mod log;
 mod memory;
 pub mod metrics;
 pub mod page;
+pub mod pause;
 mod report;
 pub mod serve;
 mod sharing;
 mod shown;
 mod trials;
+mod units;
 mod wake;
 
 use crate::account::{Account, Books};
@@ -32,6 +34,7 @@ use company::Company;
 use flowtables::Flowtables;
 use follow::Follower;
 use log::{Log, LogFormat};
+use pause::Pauses;
 use report::Report;
 use serde_json::json;
 use sharing::Sharing;
@@ -45,6 +48,7 @@ use tidegate_agent::{
     Agent, Config, Count, Direction, Directions, Reason, has_btf, leftovers, require,
 };
 use tidegate_laws::Law;
+use units::Units;
 use wake::Wake;
 
 /// Between two reports.
@@ -74,6 +78,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         agent,
         books: Books::default(),
         compare: trials::wanted(operation.settings.compare),
+        pause: None,
     };
     watched.books.begin(now_us());
     let wanted = operation.settings.interfaces.clone();
@@ -84,7 +89,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let about = watched.about.clone();
     let shared = Shared::new(watched);
     // Who reads that it has started may ask it at once.
-    let shown = Shown::open(&operation.settings, args, &shared)?;
+    let shown = Shown::open(&operation.settings, args, &shared, wake.bell()?)?;
     announce(&about, log);
     held::tell(&shared, log);
     if !has_btf() {
@@ -101,15 +106,19 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut sharing = Sharing::new(now_us());
     let mut flowtables = Flowtables::new(now_us());
     let mut company = Company::new(now_us());
+    let mut pauses = Pauses::default();
+    let mut units = Units::new(now_us());
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
         let quiet = [
             books.next_us(),
             trials::next_us(&shared),
+            pause::next_us(&shared),
             sharing.next_us(),
             Some(flowtables.next_us()),
             Some(company.next_us()),
+            units.next_us(&operation.settings.agent.rules),
         ];
         let quiet = quiet.into_iter().flatten().min().map(instant);
         let until = [next_report, end, quiet].into_iter().flatten().min();
@@ -126,7 +135,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
             }
             flowtables.step(changed, &shared, log);
             company.step(&shared, log);
+            units.step(&shared, log);
             held::tell(&shared, log);
+            pauses.step(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);
         });
@@ -214,7 +225,7 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
                 &watched.windowless,
             )
         };
-        Ok::<_, anyhow::Error>(watched.about.clone())
+        Ok::<_, anyhow::Error>(watched.about_now())
     });
     let file = args.config.as_deref().unwrap_or(Path::new("")).display();
     let fields = json!({ "file": file.to_string() });
@@ -271,6 +282,8 @@ fn what(about: &About) -> String {
         (_, true) => "watching (dry run)",
         (_, false) => "steering",
     };
+    let paused = about.paused.as_ref();
+    let paused = paused.map_or(String::new(), |p| format!("{p}, otherwise "));
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
     let udp = match (about.udp, about.holds) {
         (Otherwise::Auto, _) => "; HTTP/3 held",
@@ -297,7 +310,7 @@ fn what(about: &About) -> String {
     } else {
         ""
     };
-    format!("{verb} {} {places}{udp}{shares}", about.directions)
+    format!("{paused}{verb} {} {places}{udp}{shares}", about.directions)
 }
 
 /// What a kernel without types of its own cannot tell.
@@ -370,6 +383,7 @@ pub fn watcher(interfaces: &[String]) -> Result<(AgentService, Lock)> {
         about,
         books,
         compare: None,
+        pause: None,
     };
     Ok((watched, lock))
 }

@@ -3,6 +3,7 @@
 use crate::account::{Account, Books};
 use crate::compare::{Compare, Compared};
 use crate::devices::{DeviceView, Devices};
+use crate::run::pause::{Pause, Paused};
 use crate::udp::{HoldCounts, Otherwise, Rules, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
@@ -42,6 +43,9 @@ pub struct About {
     /// Nothing is steered for a moment, so that the difference can be told.
     #[serde(default)]
     pub passes: bool,
+    /// Nothing is steered, held or turned away for a while, as somebody has asked for.
+    #[serde(default)]
+    pub paused: Option<Paused>,
     /// Which of it: downloads, uploads.
     #[serde(default)]
     pub hold_directions: Vec<Direction>,
@@ -77,6 +81,11 @@ impl About {
         self.hold_directions = rules.held_directions();
         self.hold_kinds = rules.held_kinds();
         self.holds = !self.hold_directions.is_empty();
+    }
+
+    /// Whether windows are left as they are for a while.
+    pub fn lets_pass(&self) -> bool {
+        self.passes || self.paused.is_some()
     }
 
     /// Whether what goes `direction` and is of that kind can be steered as the agent is set.
@@ -148,6 +157,8 @@ pub struct AgentService {
     pub books: Books,
     /// What steering does, where the user lets that be told.
     pub compare: Option<Compare>,
+    /// The pause that somebody has asked for.
+    pub pause: Option<Pause>,
 }
 
 impl AgentService {
@@ -175,6 +186,14 @@ impl AgentService {
         self.windowless.release(index)
     }
 
+    /// What it is, and whether it rests.
+    pub fn about_now(&self) -> About {
+        About {
+            paused: self.pause.map(Pause::view),
+            ..self.about.clone()
+        }
+    }
+
     /// Its state now.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let at_us = now_us();
@@ -189,7 +208,7 @@ impl AgentService {
         Ok(Snapshot {
             version: VERSION,
             at_us,
-            agent: self.about.clone(),
+            agent: self.about_now(),
             counts: self.agent.counts()?,
             tables: self.agent.tables(&flows)?,
             paths,
@@ -258,6 +277,15 @@ impl Shared {
 
 /// µs of CLOCK_MONOTONIC, the kernel program's clock.
 pub fn now_us() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
+    now_of(ClockId::CLOCK_MONOTONIC)
+}
+
+/// µs of CLOCK_BOOTTIME, which goes on while the machine sleeps.
+pub fn now_with_sleep_us() -> u64 {
+    now_of(ClockId::CLOCK_BOOTTIME)
+}
+
+fn now_of(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock).expect("every Linux has this clock");
     now.tv_sec() as u64 * 1_000_000 + now.tv_nsec() as u64 / 1_000
 }

@@ -50,19 +50,32 @@ impl Terms {
     }
 
     /// What is in force where nothing may be changed.
-    fn or_idle(&self, dry_run: bool) -> Self {
+    fn or_idle(&self, idle: bool) -> Self {
         let mut terms = self.clone();
-        if dry_run {
+        if idle {
             terms.rules = Rules::default();
         }
         terms
     }
 }
 
+/// What is not done for a while of what the terms say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Idle {
+    /// All is done.
+    #[default]
+    Nothing,
+    /// Nothing is held. What is turned away stays so: who came over TCP stays there.
+    Hold,
+    /// Nothing is held or turned away.
+    All,
+}
+
 /// What is done to it, until this value is dropped.
 #[derive(Default)]
 pub struct Windowless {
     terms: Terms,
+    idle: Idle,
     interfaces: Vec<Interface>,
     ready: Directions,
     // Before the fallback: were its chains to go first, the kernel would drop what waits.
@@ -152,15 +165,29 @@ impl Windowless {
         self.set(&self.terms.clone(), &interfaces)
     }
 
-    /// Lets go of what is held for a while, or holds it again. What is turned away stays so: who came over TCP stays there.
+    /// Does so much less from now on, also where later terms or interfaces would have more done.
     ///
     /// # Errors
-    /// If the kernel refuses.
-    pub fn pause(&self, pauses: bool) -> Result<()> {
-        let Some(hold) = &self.hold else {
-            return Ok(());
-        };
-        Ok(hold.set(&self.terms.or_idle(pauses), &self.interfaces)?)
+    /// If the kernel refuses; then all stays as it was.
+    pub fn set_idle(&mut self, idle: Idle) -> Result<()> {
+        let before = std::mem::replace(&mut self.idle, idle);
+        let (terms, interfaces) = (self.terms.clone(), self.interfaces.clone());
+        self.set(&terms, &interfaces).inspect_err(|_| {
+            self.idle = before;
+            self.hold_as_before();
+        })
+    }
+
+    /// After something was refused.
+    fn hold_as_before(&self) {
+        if let Some(hold) = &self.hold {
+            let _ = hold.set(&self.held(&self.terms), &self.interfaces);
+        }
+    }
+
+    /// What these terms come to for the hold.
+    fn held(&self, terms: &Terms) -> Terms {
+        terms.or_idle(self.idle != Idle::Nothing)
     }
 
     /// The hold cannot be had: no reason to end, unless somebody asked for it by name.
@@ -175,7 +202,7 @@ impl Windowless {
 
     fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
         if let Some(hold) = &self.hold
-            && let Err(error) = hold.set(terms, interfaces)
+            && let Err(error) = hold.set(&self.held(terms), interfaces)
         {
             self.do_without(
                 &terms.rules,
@@ -183,11 +210,9 @@ impl Windowless {
             )?;
         }
         let terms = &self.possible(terms);
-        if let Err(error) = self.turn_away(&terms.rules, interfaces) {
-            if let Some(hold) = &self.hold {
-                // It is what was in force before.
-                let _ = hold.set(&self.terms, &self.interfaces);
-            }
+        let turned = terms.or_idle(self.idle == Idle::All);
+        if let Err(error) = self.turn_away(&turned.rules, interfaces) {
+            self.hold_as_before();
             return Err(error.context("cannot turn QUIC away"));
         }
         self.terms = terms.clone();

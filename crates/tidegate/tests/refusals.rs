@@ -178,7 +178,7 @@ fn a_lambda_for_a_law_that_has_none() {
 }
 
 /// What is wrong with a configuration, and what the refusal names.
-const CONFIGURATIONS: [(&str, &[&str]); 19] = [
+const CONFIGURATIONS: [(&str, &[&str]); 22] = [
     ("law = \"tied\"", &[":1:", "tied", "tide"]),
     ("lore = \"tide\"", &[":1:", "lore", "law"]),
     ("lambda = 0", &[":1:", "above 0"]),
@@ -221,6 +221,18 @@ const CONFIGURATIONS: [(&str, &[&str]); 19] = [
     (
         "[[rule]]\naction = \"deny\"\nuid = 1\nweight = 2",
         &[":4:", "allow"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\nunit = \"backup\"",
+        &[":3:", "\"backup\"", "backup.service"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\nunit = \"a.service\"\nuser_unit = \"b.service\"",
+        &[":3:", "expected one of cgroup, unit and user_unit"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\nprogram = \"/usr/bin/steam\"",
+        &[":3:", "program"],
     ),
 ];
 

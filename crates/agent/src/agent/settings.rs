@@ -13,8 +13,26 @@ impl Agent {
         configure(&mut self.skeleton, params, dry_run);
     }
 
-    /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs, so that the difference can be measured. Flows
-    /// keep what they have learnt meanwhile, and afterwards the programs steer again by themselves.
+    /// Applies rules that ask for units to those that run now. Whether any has started or ended since the last call.
+    ///
+    /// # Errors
+    /// If there are too many, or the kernel refuses; then what was in force stays so until others run.
+    pub fn follow_units(&mut self) -> Result<bool, AgentError> {
+        if !self.rules.ask_units() {
+            return Ok(false);
+        }
+        let now = self.rules.with_units();
+        let is_news = now != self.followed;
+        if is_news {
+            self.followed.clone_from(&now);
+            set_rules(&mut self.skeleton, &now, &self.interfaces)?;
+        }
+        Ok(is_news)
+    }
+
+    /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs: in a pause, or so that the difference can be
+    /// measured. Every window passes as the kernel wrote it. Flows keep what they have learnt meanwhile, and afterwards
+    /// the programs steer again by themselves.
     pub fn pass_until(&mut self, us: u64) {
         let data = self.skeleton.maps.data_data.as_deref_mut();
         let data = data.expect("the programs have globals");
@@ -65,8 +83,8 @@ fn forget_made(made: &impl MapCore, direction: Direction) {
     }
 }
 
-/// Gives loaded programs, which are on the interfaces `attached`, new `rules`; they are applied to a flow at its next
-/// packet that leaves.
+/// Gives loaded programs, which are on the interfaces `attached`, new `rules`, with the units that run now; they are
+/// applied to a flow at its next packet that leaves.
 pub fn set_rules(
     skeleton: &mut AgentSkel<'_>,
     rules: &Rules,
@@ -85,7 +103,7 @@ pub fn set_rules(
         .rule_sets
         .update(
             &(next % 2).to_ne_bytes(),
-            bytes(&rules.to_sys(attached)?),
+            bytes(&rules.with_units().to_sys(attached)?),
             MapFlags::ANY,
         )
         .map_err(AgentError::Map)?;

@@ -21,10 +21,16 @@ static __always_inline const struct tg_params *params(void)
 
 static const volatile struct tg_params no_law = { .law = TG_LAW_NONE };
 
-/* Those in force now: none during the slots that the user lets pass unsteered. */
+/* Whether nothing is to be steered: in a slot that the user lets pass to compare, or in a pause. */
+static __always_inline int lets_pass(__u64 now_us)
+{
+	return now_us < config.unsteered_until_us;
+}
+
+/* Those in force now. */
 static __always_inline const struct tg_params *params_now(__u64 now_us)
 {
-	return now_us < config.unsteered_until_us ? (const struct tg_params *)&no_law : params();
+	return lets_pass(now_us) ? (const struct tg_params *)&no_law : params();
 }
 
 /* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,

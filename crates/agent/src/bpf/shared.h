@@ -54,7 +54,7 @@ struct tg_connection {
 	tg_u32 syn_bytes;
 	tg_u8 scale;	     /* of the windows that acknowledge the data */
 	tg_u8 scale_state;
-	tg_u8 dry_run;	     /* whether what was noted as told was only computed */
+	tg_u8 only_computed; /* whether what was noted as told was not told: in a dry run, while nothing is steered */
 	tg_u8 timestamps;    /* whether the last data had one */
 	tg_u8 closed;	     /* FIN or RST ended the data */
 	tg_u8 shared;	     /* MPTCP, unless the answer to the SYN says otherwise */
@@ -386,7 +386,7 @@ struct tg_config {
 	struct tg_params params;
 	tg_u32 dry_run;
 	tg_u32 rules;		   /* their generation; 0: none were ever given */
-	tg_u64 unsteered_until_us; /* nothing is steered before then, so that the difference can be told */
+	tg_u64 unsteered_until_us; /* nothing is steered before then: in a pause, or so that the difference can be told */
 };
 
 #endif

@@ -25,6 +25,7 @@ mod hostile;
 mod left;
 mod mixed;
 mod packet;
+mod pause;
 mod pressure;
 mod rules;
 mod steering;

@@ -86,6 +86,8 @@ pub struct Entry {
     pub interface: Option<At<String>>,
     pub uid: Option<u32>,
     pub cgroup: Option<At<String>>,
+    pub unit: Option<At<String>>,
+    pub user_unit: Option<At<String>>,
     pub action: Action,
     #[serde(default, deserialize_with = "weight")]
     pub weight: Option<At<u8>>,

@@ -122,6 +122,9 @@ impl Measured {
         let help = "1 if the agent measures and changes nothing";
         let dry_run = f64::from(u8::from(agent.dry_run));
         single(e, "dry_run", help, None, dry_run)?;
+        let help = "1 while somebody has it paused";
+        let paused = f64::from(u8::from(agent.paused.is_some()));
+        single(e, "paused", help, None, paused)?;
         let up_s = (self.snapshot.at_us - agent.since_us) as f64 * 1e-6;
         let help = "Since the agent was started";
         single(e, "uptime", help, Some(Unit::Seconds), up_s)?;

@@ -1,12 +1,18 @@
 //! The agent's state over a Unix socket, for `tidegate top` and other programs: a line of JSON for
-//! each line that asks for it (docs/internals/agent-json.md). Nothing is read from the kernel until then.
+//! each line that asks for it (docs/internals/agent-json.md). Nothing is read from the kernel until then. Root can
+//! have it paused here.
 
 mod readers;
 
+use crate::run::pause::{LONGEST, Paused};
+use crate::run::wake::Bell;
 use crate::snapshot::{Shared, Snapshot, VERSION};
 use anyhow::{Context, Error, Result, anyhow, bail};
+use nix::sys::socket::{getsockopt, sockopt};
 use nix::sys::stat::{Mode, umask};
+use nix::unistd::geteuid;
 use readers::{Place, Readers};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -23,6 +29,8 @@ pub const SOCKET: &str = "/run/tidegate/agent.sock";
 const ANSWER: Duration = Duration::from_secs(30);
 /// Bytes of a question, at most.
 const QUESTION: u64 = 1024;
+/// What whoever comes too late is told.
+const ENDED: &str = "the agent has ended";
 
 /// What a reader may ask for.
 #[derive(Debug, Serialize, Deserialize, PartialEq)]
@@ -30,6 +38,38 @@ const QUESTION: u64 = 1024;
 pub enum Question {
     /// A [`Snapshot`].
     Snapshot,
+}
+
+/// What root may have the agent do.
+#[derive(Debug, Serialize, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase", tag = "do")]
+pub enum Order {
+    /// Steer nothing for so long, from now on.
+    Pause {
+        /// That is, [`LONGEST`] at most.
+        seconds: u64,
+    },
+    /// Steer again.
+    Resume,
+}
+
+/// Either.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Question(Question),
+    Order(Order),
+}
+
+/// What has become of an order.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Ordered {
+    /// As in [`Snapshot`].
+    pub version: u32,
+    /// Whether the agent was paused before.
+    pub was_paused: bool,
+    /// As it is now.
+    pub paused: Option<Paused>,
 }
 
 /// What it gets where that is not possible.
@@ -52,16 +92,19 @@ impl Drop for Served {
     }
 }
 
-/// Serves the agent at `path` until the process ends.
-pub fn serve(path: &Path, shared: &Shared) -> Result<Served> {
+/// Serves the agent at `path` until the process ends. `bell` rings when an order was followed.
+pub fn serve(path: &Path, shared: &Shared, bell: Bell) -> Result<Served> {
     let listener = listen(path)?;
     let served = Served {
         path: path.to_owned(),
     };
-    let shared = shared.clone();
+    let asked = Arc::new(Asked {
+        shared: shared.clone(),
+        bell,
+    });
     thread::Builder::new()
         .name("serve".into())
-        .spawn(move || accept(&listener, &shared))
+        .spawn(move || accept(&listener, &asked))
         .context("start a thread")?;
     Ok(served)
 }
@@ -94,7 +137,13 @@ fn remove_stale(path: &Path) -> Result<()> {
     fs::remove_file(path).with_context(|| format!("remove {}, which nobody serves", path.display()))
 }
 
-fn accept(listener: &UnixListener, shared: &Shared) {
+/// Who is asked, and who is told when something has changed.
+struct Asked {
+    shared: Shared,
+    bell: Bell,
+}
+
+fn accept(listener: &UnixListener, asked: &Arc<Asked>) {
     let readers = Arc::<Readers>::default();
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
@@ -105,15 +154,15 @@ fn accept(listener: &UnixListener, shared: &Shared) {
         let Ok(place) = readers.take(&stream) else {
             continue;
         };
-        let shared = shared.clone();
+        let asked = Arc::clone(asked);
         let _ = thread::Builder::new().name("reader".into()).spawn(move || {
             // A reader that has gone is no error.
-            let _ = answer(&stream, &place, &shared);
+            let _ = answer(&stream, &place, &asked);
         });
     }
 }
 
-fn answer(stream: &UnixStream, place: &Place, shared: &Shared) -> std::io::Result<()> {
+fn answer(stream: &UnixStream, place: &Place, asked: &Asked) -> std::io::Result<()> {
     let mut questions = BufReader::new(stream);
     loop {
         let mut line = String::new();
@@ -123,29 +172,67 @@ fn answer(stream: &UnixStream, place: &Place, shared: &Shared) -> std::io::Resul
         let Some(turn) = place.turn() else {
             return Ok(());
         };
-        let mut reply = reply(&line, shared)?;
+        let mut reply = reply(&line, stream, asked)?;
         reply.push(b'\n');
         turn.say(stream, &reply)?;
     }
 }
 
-fn reply(line: &str, shared: &Shared) -> serde_json::Result<Vec<u8>> {
-    let refuse = |error: String| {
+fn reply(line: &str, from: &UnixStream, asked: &Asked) -> serde_json::Result<Vec<u8>> {
+    let replied = match serde_json::from_str(line) {
+        Ok(Line::Question(Question::Snapshot)) => asked.snapshot(),
+        Ok(Line::Order(order)) => asked.follow(&order, from),
+        Err(_) => Err(anyhow!(
+            "expected {{\"get\":\"snapshot\"}}, {{\"do\":\"pause\",\"seconds\":N}} or {{\"do\":\"resume\"}}, not understood"
+        )),
+    };
+    replied.or_else(|error| {
         serde_json::to_vec(&Refusal {
             version: VERSION,
-            error,
+            error: format!("{error:#}"),
         })
-    };
-    match serde_json::from_str(line) {
-        Ok(Question::Snapshot) => match shared.with(|watched| watched.snapshot()) {
-            Some(Ok(snapshot)) => serde_json::to_vec(&snapshot),
-            Some(Err(error)) => refuse(format!("{error:#}")),
-            None => refuse("the agent has ended".into()),
-        },
-        Err(error) => refuse(format!(
-            "expected {{\"get\":\"snapshot\"}}, not understood: {error}"
-        )),
+    })
+}
+
+impl Asked {
+    fn snapshot(&self) -> Result<Vec<u8>> {
+        let snapshot = self.shared.with(|watched| watched.snapshot());
+        Ok(serde_json::to_vec(&snapshot.context(ENDED)??)?)
     }
+
+    /// Does what root asks for. Who may only look may not.
+    fn follow(&self, order: &Order, from: &UnixStream) -> Result<Vec<u8>> {
+        let user = getsockopt(from, sockopt::PeerCredentials)?.uid();
+        if ![0, geteuid().as_raw()].contains(&user) {
+            bail!("user {user} may look and change nothing, expected root");
+        }
+        let done = self.shared.with(|watched| {
+            let was_paused = watched.pause.is_some();
+            let paused = match order {
+                Order::Pause { seconds } => Some(watched.pause(allowed(*seconds)?)?),
+                Order::Resume => {
+                    watched.resume()?;
+                    None
+                }
+            };
+            Ok::<_, Error>(Ordered {
+                version: VERSION,
+                was_paused,
+                paused,
+            })
+        });
+        self.bell.ring();
+        Ok(serde_json::to_vec(&done.context(ENDED)??)?)
+    }
+}
+
+fn allowed(seconds: u64) -> Result<Duration> {
+    let time = Duration::from_secs(seconds);
+    if time.is_zero() || time > LONGEST {
+        let most = LONGEST.as_secs();
+        bail!("a pause of {seconds} seconds, expected 1 to {most}");
+    }
+    Ok(time)
 }
 
 /// The other end.
@@ -171,7 +258,24 @@ impl Client {
 
     /// Asks for the state now.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
-        let mut question = serde_json::to_vec(&Question::Snapshot)?;
+        let snapshot: Snapshot = self.ask(&Question::Snapshot)?;
+        if snapshot.version != VERSION {
+            bail!(
+                "the agent speaks version {} of the protocol, expected {VERSION}; it is Tidegate {}",
+                snapshot.version,
+                snapshot.agent.version
+            );
+        }
+        Ok(snapshot)
+    }
+
+    /// Has the agent do that.
+    pub fn order(&mut self, order: &Order) -> Result<Ordered> {
+        self.ask(order)
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, line: &impl Serialize) -> Result<T> {
+        let mut question = serde_json::to_vec(line)?;
         question.push(b'\n');
         self.stream.get_mut().write_all(&question)?;
         let mut line = String::new();
@@ -185,20 +289,12 @@ impl Client {
                 _ => Error::new(e).context("hear the agent's answer"),
             });
         if read? == 0 {
-            bail!("the agent has ended");
+            bail!("{ENDED}");
         }
         if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
             bail!("the agent says: {}", refusal.error);
         }
-        let snapshot: Snapshot = serde_json::from_str(&line).context("read the agent's answer")?;
-        if snapshot.version != VERSION {
-            bail!(
-                "the agent speaks version {} of the protocol, expected {VERSION}; it is Tidegate {}",
-                snapshot.version,
-                snapshot.agent.version
-            );
-        }
-        Ok(snapshot)
+        serde_json::from_str(&line).context("read the agent's answer")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::RunArgs;
 use super::log::Log;
+use super::wake::Bell;
 use super::{metrics, page, serve};
 use crate::config::Settings;
 use crate::snapshot::Shared;
@@ -22,14 +23,14 @@ pub struct Shown {
 impl Shown {
     /// Opens all. What was asked for and cannot be served is an error; a socket that cannot is told later:
     /// to steer is what the agent is for, and to be looked at is not worth ending for.
-    pub fn open(settings: &Settings, args: &RunArgs, shared: &Shared) -> Result<Shown> {
+    pub fn open(settings: &Settings, args: &RunArgs, shared: &Shared, bell: Bell) -> Result<Shown> {
         let metrics = settings.metrics.map(|at| metrics::serve(at, shared));
         let page = settings.page.map(|at| page::serve(at, shared));
         Ok(Shown {
             metrics: metrics.transpose()?,
             page: page.transpose()?,
             socket: args.socket.clone(),
-            served: serve::serve(&args.socket, shared),
+            served: serve::serve(&args.socket, shared, bell),
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::compare::{Action, Compare, Observation};
 use crate::run::log::Log;
 use crate::snapshot::{AgentService, Shared, now_us};
+use crate::udp::Idle;
 use anyhow::Result;
 use serde_json::json;
 
@@ -11,16 +12,19 @@ pub fn wanted(part: f64) -> Option<Compare> {
     (part > 0.0).then(|| Compare::new(part, rand::random(), now_us()))
 }
 
-/// When it wants to look again, µs of `CLOCK_MONOTONIC`; none: there is nothing to be told.
+/// When it wants to look again, µs of `CLOCK_MONOTONIC`; none: there is nothing to be told, or a pause.
 pub fn next_us(shared: &Shared) -> Option<u64> {
-    shared.with(|watched| Some(watched.compare.as_ref()?.next_us()))?
+    shared.with(|watched| {
+        let compare = watched.compare.as_ref().filter(|_| watched.pause.is_none());
+        Some(compare?.next_us())
+    })?
 }
 
 /// Looks, and begins or ends a trial if it is time for that, or if the agent is on other interfaces.
 pub fn step(shared: &Shared, log: Log) {
     let stepped = shared.with(|watched| {
         let places = places(watched);
-        let compare = watched.compare.as_ref();
+        let compare = watched.compare.as_ref().filter(|_| watched.pause.is_none());
         let is_due = compare.is_some_and(|compare| compare.is_due(now_us(), &places));
         if is_due {
             observe(watched, places)
@@ -59,5 +63,9 @@ fn observe(watched: &mut AgentService, places: Vec<u32>) -> Result<()> {
     };
     watched.about.passes = until_us > 0;
     watched.agent.pass_until(until_us);
-    watched.windowless.pause(until_us > 0)
+    let idle = match action {
+        Action::PassUntil(_) => Idle::Hold,
+        Action::Steer => Idle::Nothing,
+    };
+    watched.windowless.set_idle(idle)
 }

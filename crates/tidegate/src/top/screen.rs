@@ -101,12 +101,14 @@ fn head<'a>(model: &'a Model, view: &View, notice: Option<&'a str>) -> Line<'a> 
     if model.at_us == 0 {
         return Line::from(spans);
     }
-    let verb = if about.passes {
-        "lets traffic pass to compare; steers"
+    let verb = if let Some(paused) = &about.paused {
+        format!("{paused}; otherwise steers")
+    } else if about.passes {
+        "lets traffic pass to compare; steers".into()
     } else if about.dry_run {
-        "would steer (dry run)"
+        "would steer (dry run)".into()
     } else {
-        "steers"
+        "steers".into()
     };
     let up_s = model.at_us.saturating_sub(about.since_us) / 1_000_000;
     spans.push(Span::raw(format!(

@@ -139,6 +139,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             by_device: false,
             holds: false,
             passes: false,
+            paused: None,
             hold_directions: Vec::new(),
             hold_kinds: Vec::new(),
             hidden: None,

@@ -7,7 +7,7 @@ use crate::exit::BadInput;
 use crate::operate::Operation;
 use crate::run::RunArgs;
 use crate::snapshot::now_us;
-use crate::udp::Windowless;
+use crate::udp::{Idle, Windowless};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, HashMap};
 use tidegate_agent::{
@@ -103,7 +103,8 @@ impl Steering {
     /// If the kernel refuses.
     pub fn steer(&mut self, on: bool) -> Result<()> {
         self.agent.pass_until(if on { 0 } else { u64::MAX });
-        self.windowless.pause(!on)
+        self.windowless
+            .set_idle(if on { Idle::Nothing } else { Idle::Hold })
     }
 
     /// Flows without a window so far.

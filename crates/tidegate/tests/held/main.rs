@@ -3,6 +3,7 @@
 
 mod by_default;
 mod flow;
+mod pause;
 #[path = "../../../gate/tests/kernel/quic_ends.rs"]
 mod quic_ends;
 #[path = "../sight/running.rs"]

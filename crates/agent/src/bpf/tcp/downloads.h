@@ -198,7 +198,7 @@ TG_ON_ITS_OWN int ack_out(struct __sk_buff *skb, const struct tg_packet *p, int 
 		answer_fast(p, c, f);
 		return reason;
 	}
-	note_mode(c, &f->window);
+	note_mode(c, &f->window, p->now_us);
 	if (p->passed.again)
 		f->rtt.seen_tsval = p->options.tsval;
 	a = tg_acknowledgement(p, c->scale & 15);

@@ -47,15 +47,18 @@ static __always_inline int pass_unsteered(struct __sk_buff *skb, enum tg_directi
 	return TG_COUNT_DENIED;
 }
 
-/* A dry run notes windows that were never told: the data's sender saw the kernel's. So the first acknowledgement in
- * another mode sets the edge anew, as if the flow had just been found. */
-static __always_inline void note_mode(struct tg_connection *c, struct tg_window *w)
+/*
+ * A dry run notes windows that were never told: the data's sender saw the kernel's. So the first acknowledgement in
+ * another mode sets the edge anew, as if the flow had just been found. While nothing is to be steered no window is written
+ * either, though the flow may still have the one that the law wanted last: it gets another with the next data.
+ */
+static __always_inline void note_mode(struct tg_connection *c, struct tg_window *w, __u64 now_us)
 {
-	__u8 dry_run = config.dry_run != 0;
+	__u8 only_computed = config.dry_run || lets_pass(now_us);
 
-	if (c->dry_run != dry_run)
+	if (c->only_computed != only_computed)
 		w->known = 0;
-	c->dry_run = dry_run;
+	c->only_computed = only_computed;
 }
 
 static __always_inline int write_window(struct __sk_buff *skb, const struct tg_packet *p, __u16 raw)
@@ -78,7 +81,7 @@ static __always_inline int lower_window(struct __sk_buff *skb, const struct tg_p
 	if (raw >= p->window)
 		return TG_COUNT_UNCHANGED;
 	c->rewritten++;
-	return c->dry_run ? TG_COUNT_UNCHANGED : write_window(skb, p, raw);
+	return c->only_computed ? TG_COUNT_UNCHANGED : write_window(skb, p, raw);
 }
 
 #endif

@@ -192,7 +192,7 @@ TG_ON_ITS_OWN int ack_in(struct __sk_buff *skb, const struct tg_packet *p, int r
 	reason = pass_unsteered(skb, TG_UP, p, c, &u->flow.window);
 	if (reason >= 0)
 		return reason;
-	note_mode(c, &u->flow.window);
+	note_mode(c, &u->flow.window, p->now_us);
 	raw = measure_ack(p, c);
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;

@@ -23,6 +23,7 @@ fn the_exposition_is_sound_and_names_no_flow() {
         ("tidegate_build_info{version=\"1.2.3\"}", 1.0),
         ("tidegate_law{law=\"tide\"}", 1.0),
         ("tidegate_dry_run", 0.0),
+        ("tidegate_paused", 0.0),
         ("tidegate_uptime_seconds", 90.0),
         ("tidegate_attached{interface=\"wwan0\"}", 1.0),
         (

@@ -170,7 +170,7 @@ impl<'a> Now<'a> {
 }
 
 fn steers(about: &About) -> bool {
-    !about.law.is_none() && !about.dry_run && !about.passes
+    !about.law.is_none() && !about.dry_run && !about.lets_pass()
 }
 
 impl Way {

@@ -467,7 +467,7 @@ function read(samples, span) {
     const waits = half === null ? "no wait measured" : `waited ${delay(half)}, 19 of 20 less than ${delay(most)}`;
     return `${way ? "uploads" : "downloads"} ${rate(near[3 + 2 * way])}, ${waits}`;
   });
-  setText(at("reading"), `${clock}: ${each.join("; ")}${near[1] ? " (not steered, to compare)" : ""}`);
+  setText(at("reading"), `${clock}: ${each.join("; ")}${near[1] ? " (not steered)" : ""}`);
 }
 
 function point(event) {

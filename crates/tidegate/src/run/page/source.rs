@@ -2,9 +2,8 @@
 
 use super::history::Observation;
 use crate::account::Account;
-use crate::snapshot::{About, Shared, Snapshot};
+use crate::snapshot::{About, Shared, Snapshot, now_with_sleep_us};
 use anyhow::{Context, Result};
-use nix::time::{ClockId, clock_gettime};
 
 /// It. What it has ended by gives nothing.
 pub trait Source: Send + Sync + 'static {
@@ -26,8 +25,7 @@ pub trait Source: Send + Sync + 'static {
 
 impl Source for Shared {
     fn now_us(&self) -> u64 {
-        let now = clock_gettime(ClockId::CLOCK_BOOTTIME).expect("every Linux has this clock");
-        now.tv_sec() as u64 * 1_000_000 + now.tv_nsec() as u64 / 1_000
+        now_with_sleep_us()
     }
 
     fn observe(&self) -> Option<Result<Observation>> {
@@ -35,7 +33,7 @@ impl Source for Shared {
             let histograms = watched.agent.histograms().context("read the histograms")?;
             Ok(Observation {
                 at_us: self.now_us(),
-                passes: watched.about.passes,
+                passes: watched.about_now().lets_pass(),
                 queue_us: histograms.map(|h| h.queue_us),
                 bytes: watched.books.carried_bytes(&watched.agent),
             })
@@ -49,7 +47,7 @@ impl Source for Shared {
     fn day(&self) -> Option<Result<(About, Account)>> {
         self.with(|watched| {
             let account = watched.account_of_the_day(crate::snapshot::now_us())?;
-            Ok((watched.about.clone(), account))
+            Ok((watched.about_now(), account))
         })
     }
 

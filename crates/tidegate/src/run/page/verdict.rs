@@ -96,11 +96,13 @@ fn headline(level: Level, about: &About) -> &'static str {
 
 fn nothing_changed(about: &About) -> Option<String> {
     let why = if about.law.is_none() {
-        "no law is in force"
+        "no law is in force".into()
     } else if about.dry_run {
-        "this is a dry run"
+        "this is a dry run".into()
+    } else if let Some(paused) = &about.paused {
+        format!("{paused}, as was asked for")
     } else if about.passes {
-        "for some seconds, to compare"
+        "for some seconds, to compare".into()
     } else {
         return None;
     };

@@ -1,0 +1,176 @@
+//! Units of systemd, as rules name them: control groups that come and go with what runs in them.
+
+use crate::Cgroup;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirEntryExt;
+use std::path::Path;
+
+/// What a unit with a control group is called at its end.
+const KINDS: [&str; 3] = [".service", ".scope", ".slice"];
+
+/// Slices may lie in slices; nobody goes deeper.
+const DEPTH: u32 = 16;
+
+/// Whose unit it is. A user may give the units that he starts any name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manager {
+    /// That of the machine.
+    System,
+    /// That of a user, `user@1000.service`.
+    User,
+}
+
+/// Which units a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// Their names, with the signs of fnmatch(3).
+    pattern: CString,
+    manager: Manager,
+}
+
+/// A unit that has a control group.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    name: CString,
+    manager: Manager,
+    cgroup: Cgroup,
+}
+
+impl Units {
+    /// Those whose name that is, or fits that pattern. On failure says what was expected.
+    pub fn new(pattern: &str, manager: Manager) -> Result<Self, String> {
+        let mut ends = KINDS.iter().chain(&["*"]);
+        let has_kind = ends.any(|end| pattern.ends_with(end));
+        let (true, false, Ok(name)) = (has_kind, pattern.contains('/'), CString::new(pattern))
+        else {
+            return Err(format!(
+                "no unit is called \"{pattern}\", expected a name like \"backup.service\" or \"app-*firefox*\""
+            ));
+        };
+        Ok(Self {
+            pattern: name,
+            manager,
+        })
+    }
+
+    /// Their control groups, of units that there are, in an order that stays.
+    pub(crate) fn among(&self, there: &[Unit]) -> Vec<Cgroup> {
+        let found = there.iter();
+        let found = found.filter(|unit| unit.manager == self.manager && self.fits(&unit.name));
+        let mut cgroups: Vec<_> = found.map(|unit| unit.cgroup).collect();
+        cgroups.sort_by_key(|cgroup| cgroup.id);
+        cgroups
+    }
+
+    fn fits(&self, name: &CStr) -> bool {
+        // SAFETY: both strings end with a zero and live through the call.
+        let differs =
+            unsafe { libc::fnmatch(self.pattern.as_ptr(), name.as_ptr(), libc::FNM_NOESCAPE) };
+        differs == 0
+    }
+}
+
+/// The units that have control groups now.
+pub(crate) fn running() -> Vec<Unit> {
+    let mut found = Vec::new();
+    if let Some(root) = Cgroup::root() {
+        find(&root, 1, Manager::System, &mut found);
+    }
+    found
+}
+
+/// Looks into slices, and into the managers of users; what is below other units is what runs in them has made, and
+/// called as it likes.
+fn find(folder: &Path, level: u32, manager: Manager, found: &mut Vec<Unit>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let name = entry.file_name();
+        let is = |kind: &&str| name.as_bytes().ends_with(kind.as_bytes());
+        let (true, Ok(text)) = (KINDS.iter().any(|k| is(&k)), CString::new(name.as_bytes())) else {
+            continue;
+        };
+        let id = entry.ino();
+        found.push(Unit {
+            name: text,
+            manager,
+            cgroup: Cgroup { id, level },
+        });
+        let below = match manager {
+            _ if level == DEPTH => None,
+            _ if is(&".slice") => Some(manager),
+            Manager::System if is_manager_of_user(&name) => Some(Manager::User),
+            _ => None,
+        };
+        if let Some(manager) = below {
+            find(&entry.path(), level + 1, manager, found);
+        }
+    }
+}
+
+fn is_manager_of_user(name: &OsStr) -> bool {
+    let number = name.as_bytes().strip_prefix(b"user@");
+    let number = number.and_then(|rest| rest.strip_suffix(b".service"));
+    number.is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// What a folder of such folders is taken for.
+    fn found(folders: &[&str], pattern: &str, manager: Manager) -> usize {
+        let root = tempfile::tempdir().unwrap();
+        for folder in folders {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        let mut there = Vec::new();
+        find(root.path(), 1, Manager::System, &mut there);
+        Units::new(pattern, manager).unwrap().among(&there).len()
+    }
+
+    #[test]
+    fn a_unit_is_found_wherever_its_slice_is_and_by_a_pattern() {
+        let folders = [
+            "system.slice/backup.service",
+            "system.slice/system-getty.slice/getty@tty1.service",
+            "other.slice/backup.service",
+            "backup.service",
+        ];
+        let of = |pattern| found(&folders, pattern, Manager::System);
+        assert_eq!(of("backup.service"), 3);
+        assert_eq!(of("getty@*.service"), 1);
+        assert_eq!(of("system.slice"), 1);
+        assert_eq!(of("ackup.service"), 0);
+    }
+
+    #[test]
+    fn nobody_but_the_manager_says_what_is_a_unit_of_the_machine() {
+        let app = "user.slice/user-1000.slice/user@1000.service/app.slice/app-firefox-7.scope";
+        let folders = [
+            app,
+            "user.slice/user-1000.slice/user@1000.service/app.slice/backup.service",
+            "system.slice/docker-1.scope/system.slice/backup.service",
+            "user.slice/user-1000.slice/session-1.scope/backup.service",
+        ];
+        assert_eq!(found(&folders, "backup.service", Manager::System), 0);
+        assert_eq!(found(&folders, "backup.service", Manager::User), 1);
+        assert_eq!(found(&folders, "app-*firefox*", Manager::User), 1);
+        assert_eq!(found(&folders, "app-*firefox*", Manager::System), 0);
+    }
+
+    #[test]
+    fn what_is_no_unit_is_refused() {
+        for wrong in [
+            "",
+            "backup",
+            "system.slice/a.service",
+            "a\0.service",
+            "*.mount",
+        ] {
+            let error = Units::new(wrong, Manager::System).unwrap_err();
+            assert!(error.contains("backup.service"), "{error}");
+        }
+    }
+}
