@@ -414,7 +414,11 @@ fn interfaces(wanted: &Wanted, found: &Found) -> Vec<Finding> {
     }));
     if all.is_empty() {
         let message = format!("none yet; `run` waits for {}", wanted.waits_for());
-        all.push(Finding::new(NAME, Status::Note, message));
+        let none = Finding::new(NAME, Status::Note, message);
+        all.push(match bridges::ports(found) {
+            Some(advice) => none.advise(advice),
+            None => none,
+        });
     }
     all
 }

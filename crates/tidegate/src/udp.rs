@@ -20,6 +20,7 @@ use anyhow::{Context, Result};
 use hold::Hold;
 use tidegate_agent::{Agent, Direction, Directions, Interface};
 use tidegate_gate::Fallback;
+use tidegate_rtnetlink::links;
 use tidegate_scenario::Udp;
 
 /// Why nothing is held: nobody asked for it in time,
@@ -69,6 +70,21 @@ pub enum Idle {
     Hold,
     /// Nothing is held or turned away.
     All,
+}
+
+/// Those where packets can be made to wait: what passes from port to port of a bridge passes no hook of netfilter, so a flow
+/// there would be signalled, and never held.
+fn without_ports(interfaces: &[Interface]) -> Vec<Interface> {
+    let is_port = |interface: &&Interface| bridge_of(interface).is_some();
+    let others = interfaces.iter().filter(|i| !is_port(i));
+    others.cloned().collect()
+}
+
+/// The index of the bridge that the interface is a port of, if it is one.
+pub fn bridge_of(interface: &Interface) -> Option<u32> {
+    let links = links().unwrap_or_default();
+    let link = links.iter().find(|link| link.index == interface.index);
+    link.and_then(|link| link.bridge)
 }
 
 /// What is done to it, until this value is dropped.
@@ -181,7 +197,7 @@ impl Windowless {
     /// After something was refused.
     fn hold_as_before(&self) {
         if let Some(hold) = &self.hold {
-            let _ = hold.set(&self.held(&self.terms), &self.interfaces);
+            let _ = hold.set(&self.held(&self.terms), &without_ports(&self.interfaces));
         }
     }
 
@@ -202,7 +218,7 @@ impl Windowless {
 
     fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
         if let Some(hold) = &self.hold
-            && let Err(error) = hold.set(&self.held(terms), interfaces)
+            && let Err(error) = hold.set(&self.held(terms), &without_ports(interfaces))
         {
             self.do_without(
                 &terms.rules,

@@ -4,6 +4,21 @@
 use super::{Finding, Status};
 use crate::interfaces::Found;
 
+/// What to name on a box that bridges modem and router: no route leads to it.
+pub fn ports(found: &Found) -> Option<String> {
+    let bridge = found.all.iter().find(|link| link.is_bridge)?;
+    let ports = found.all.iter().filter(|p| p.bridge == Some(bridge.index));
+    let ports: Vec<_> = ports.map(|port| port.name.as_str()).collect();
+    (ports.len() > 1).then(|| {
+        format!(
+            "{} bridges {}: name the port towards the modem, --iface {}",
+            bridge.name,
+            ports.join(" and "),
+            ports.join(" or ")
+        )
+    })
+}
+
 /// A note for each bridge.
 pub fn findings(found: &Found) -> Vec<Finding> {
     let bridges = found.shared_bridges().into_iter();

@@ -1,7 +1,7 @@
 //! What of the kernel's can make packets wait that leave, and whether all that the hold takes is here.
 
 use super::{Finding, Status};
-use crate::udp::{Terms, Windowless};
+use crate::udp::{Terms, Windowless, bridge_of};
 use anyhow::Error;
 use std::path::Path;
 use tidegate_agent::{Agent, Config, Interface};
@@ -56,6 +56,10 @@ pub fn of(interface: &Interface) -> Finding {
     const NAME: &str = "holding";
     let name = &interface.name;
     let finding = |status, found| Finding::new(NAME, status, format!("{name}: {found}"));
+    if bridge_of(interface).is_some() {
+        let found = "nothing can be held on a bridge's port, as what passes a bridge passes no hook of netfilter";
+        return finding(Status::Note, found.into());
+    }
     match Qdisc::of(interface.index) {
         Ok(Qdisc::Fq(fq)) => {
             let found = format!("by fq, which keeps {} packets of a flow", fq.flow_limit);
