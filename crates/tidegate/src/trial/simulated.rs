@@ -134,7 +134,7 @@ const NOTHING: Setting = Setting {
 
 impl Setting {
     /// When the load begins, after the slot's world.
-    fn from_s(&self) -> f64 {
+    fn load_begins_s(&self) -> f64 {
         match self.beside {
             "" => 0.0,
             _ => BEFORE_S,
@@ -151,7 +151,7 @@ fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario 
         sender,
         ..
     } = setting;
-    let from_s = setting.from_s();
+    let from_s = setting.load_begins_s();
     let stop_s = from_s + PLAN.slot.as_secs_f64();
     let one = |number| {
         let start_s = from_s + random.random_range(0.0..0.5);
@@ -263,7 +263,7 @@ impl World {
     /// What the command would see of it.
     fn seen(&self, planned: Planned, result: &RunResult) -> Slot {
         let settling_s = PLAN.settling().as_secs_f64();
-        let from_s = self.setting.from_s();
+        let from_s = self.setting.load_begins_s();
         let counts = from_s + settling_s..from_s + PLAN.slot.as_secs_f64();
         let mut slot = Slot::new(planned);
         slot.seconds = PLAN.slot.as_secs_f64() - settling_s;
