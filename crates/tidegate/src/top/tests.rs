@@ -51,6 +51,7 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
         record: None,
         arrived_us: at_us,
         seen_us: at_us,
+        since_us: START_US,
     }
 }
 
@@ -85,6 +86,7 @@ pub fn sealed(bytes: u64, at_us: u64) -> LeftView {
         packets: bytes / 1200,
         bytes,
         seen_us: at_us,
+        since_us: START_US,
     }
 }
 
