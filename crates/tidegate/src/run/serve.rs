@@ -3,7 +3,7 @@
 
 mod readers;
 
-use crate::snapshot::{Shared, Snapshot, VERSION};
+use crate::snapshot::{About, Shared, Snapshot, VERSION};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use nix::sys::stat::{Mode, umask};
 use readers::{Place, Readers};
@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Where an agent is found unless somebody says otherwise.
-pub const SOCKET: &str = "/run/tidegate/agent.sock";
 /// An agent that does not answer is given up. With a hundred thousand connections an answer is 70 MB, and the machine may be busy.
 const ANSWER: Duration = Duration::from_secs(30);
+/// What is said then.
+const ENDED: &str = "the agent has ended";
 /// Bytes of a question, at most.
 const QUESTION: u64 = 1024;
 
@@ -30,6 +30,8 @@ const QUESTION: u64 = 1024;
 pub enum Question {
     /// A [`Snapshot`].
     Snapshot,
+    /// Which agent it is, an [`About`].
+    About,
 }
 
 /// What it gets where that is not possible.
@@ -83,7 +85,7 @@ fn listen(path: &Path) -> Result<UnixListener> {
 }
 
 /// Removes the socket of an agent that was killed, and nothing else.
-fn remove_stale(path: &Path) -> Result<()> {
+pub fn remove_stale(path: &Path) -> Result<()> {
     let about = match fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
         about => about.with_context(|| format!("look at {}", path.display()))?,
@@ -140,10 +142,14 @@ fn reply(line: &str, shared: &Shared) -> serde_json::Result<Vec<u8>> {
         Ok(Question::Snapshot) => match shared.with(|watched| watched.snapshot()) {
             Some(Ok(snapshot)) => serde_json::to_vec(&snapshot),
             Some(Err(error)) => refuse(format!("{error:#}")),
-            None => refuse("the agent has ended".into()),
+            None => refuse(ENDED.into()),
+        },
+        Ok(Question::About) => match shared.with(|watched| watched.about.clone()) {
+            Some(about) => serde_json::to_vec(&about),
+            None => refuse(ENDED.into()),
         },
         Err(error) => refuse(format!(
-            "expected {{\"get\":\"snapshot\"}}, not understood: {error}"
+            "expected {{\"get\":\"snapshot\"}} or {{\"get\":\"about\"}}, not understood: {error}"
         )),
     }
 }
@@ -169,9 +175,32 @@ impl Client {
         }
     }
 
+    /// The network namespace that the agent is in; none if it is too old to say.
+    pub fn namespace(&mut self) -> Result<Option<u64>> {
+        let line = self.ask(&Question::About)?;
+        let about = serde_json::from_str::<About>(&line);
+        Ok(about.ok().and_then(|about| about.namespace))
+    }
+
     /// Asks for the state now.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
-        let mut question = serde_json::to_vec(&Question::Snapshot)?;
+        let line = self.ask(&Question::Snapshot)?;
+        if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
+            bail!("the agent says: {}", refusal.error);
+        }
+        let snapshot: Snapshot = serde_json::from_str(&line).context("read the agent's answer")?;
+        if snapshot.version != VERSION {
+            bail!(
+                "the agent speaks version {} of the protocol, expected {VERSION}; it is Tidegate {}",
+                snapshot.version,
+                snapshot.agent.version
+            );
+        }
+        Ok(snapshot)
+    }
+
+    fn ask(&mut self, question: &Question) -> Result<String> {
+        let mut question = serde_json::to_vec(question)?;
         question.push(b'\n');
         self.stream.get_mut().write_all(&question)?;
         let mut line = String::new();
@@ -185,20 +214,9 @@ impl Client {
                 _ => Error::new(e).context("hear the agent's answer"),
             });
         if read? == 0 {
-            bail!("the agent has ended");
+            bail!(ENDED);
         }
-        if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
-            bail!("the agent says: {}", refusal.error);
-        }
-        let snapshot: Snapshot = serde_json::from_str(&line).context("read the agent's answer")?;
-        if snapshot.version != VERSION {
-            bail!(
-                "the agent speaks version {} of the protocol, expected {VERSION}; it is Tidegate {}",
-                snapshot.version,
-                snapshot.agent.version
-            );
-        }
-        Ok(snapshot)
+        Ok(line)
     }
 }
 

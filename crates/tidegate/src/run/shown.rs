@@ -4,6 +4,7 @@ use super::RunArgs;
 use super::log::Log;
 use super::{metrics, page, serve};
 use crate::config::Settings;
+use crate::meeting;
 use crate::snapshot::Shared;
 use anyhow::Result;
 use serde_json::json;
@@ -25,11 +26,12 @@ impl Shown {
     pub fn open(settings: &Settings, args: &RunArgs, shared: &Shared) -> Result<Shown> {
         let metrics = settings.metrics.map(|at| metrics::serve(at, shared));
         let page = settings.page.map(|at| page::serve(at, shared));
+        let socket = args.socket.clone().map_or_else(meeting::free, Ok)?;
         Ok(Shown {
             metrics: metrics.transpose()?,
             page: page.transpose()?,
-            socket: args.socket.clone(),
-            served: serve::serve(&args.socket, shared),
+            served: serve::serve(&socket, shared),
+            socket,
         })
     }
 

@@ -133,6 +133,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
         agent: About {
             version: "1.2.3".into(),
             pid: 7,
+            namespace: Some(8),
             law: Law::Tide,
             dry_run: false,
             directions: "downloads and uploads".into(),
