@@ -160,6 +160,11 @@ impl Agent {
         self.skeleton.maps.windowless.as_fd()
     }
 
+    /// The map of how queueing delays and windows were distributed.
+    pub(crate) fn histograms_map(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.histograms.as_fd()
+    }
+
     /// What attaches its programs, for those of the hold.
     pub(crate) fn attacher(&self) -> &Attacher {
         &self.attacher

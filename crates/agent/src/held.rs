@@ -76,7 +76,9 @@ impl HoldPrograms {
         let maps = &mut open.maps;
         let paths = maps.paths.reuse_fd(agent.paths_map());
         let windowless = maps.windowless.reuse_fd(agent.windowless_map());
-        paths.and(windowless).map_err(AgentError::Load)?;
+        let histograms = maps.histograms.reuse_fd(agent.histograms_map());
+        let shared = paths.and(windowless).and(histograms);
+        shared.map_err(AgentError::Load)?;
         let downloads = open.load().map_err(AgentError::Load)?;
         let uploads = directions.include(Direction::Up);
         let uploads = uploads
@@ -257,6 +259,7 @@ fn load_uploads(
         maps.paths.reuse_fd(agent.paths_map()),
         maps.uplinks.reuse_fd(agent.uplinks_map()),
         maps.windowless.reuse_fd(agent.windowless_map()),
+        maps.histograms.reuse_fd(agent.histograms_map()),
         maps.held.reuse_fd(downloads.maps.held.as_fd()),
         maps.met.reuse_fd(downloads.maps.met.as_fd()),
         maps.lease.reuse_fd(downloads.maps.lease.as_fd()),

@@ -63,14 +63,14 @@ pub struct FlowView {
     pub remote: Endpoint,
     /// Interface index.
     pub ifindex: u32,
-    /// Last RTT sample in µs; absent before the first, and where timestamps have ceased for five seconds.
+    /// Last RTT sample in µs; absent before the first, and without timestamps while no law's window is in force.
     pub rtt_us: Option<u32>,
     /// Smallest RTT sample in µs.
     pub rtt_min_us: Option<u32>,
     /// RTT samples taken.
     pub samples: u32,
     /// Last forward queueing delay in µs; where the peer's clock is not understood, of the round trip. Absent where it is
-    /// not known, and where the peer's timestamps tell more than is possible.
+    /// not known, as where there is no round trip, and where the peer's timestamps tell more than is possible.
     pub queue_us: Option<u32>,
     /// What is known of the clock behind the peer's timestamps.
     #[serde(default)]
@@ -111,6 +111,9 @@ pub struct FlowView {
     pub arrived_us: u64,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
+    /// Since when its bytes are counted, µs of CLOCK_MONOTONIC: another moment, another count.
+    #[serde(default)]
+    pub since_us: u64,
 }
 
 /// Data of one TCP connection that are left alone.
@@ -134,6 +137,9 @@ pub struct LeftView {
     pub bytes: u64,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
+    /// As of a flow.
+    #[serde(default)]
+    pub since_us: u64,
 }
 
 /// A flow that has been silent for longer than this before the path's last packet says nothing about its queues now.
@@ -200,9 +206,11 @@ fn not_open(value: u32) -> Option<u32> {
     (value != TG_UNLIMITED).then_some(value)
 }
 
-/// Whether its data come without timestamps, and have told no round trip for long.
-fn has_ceased(flow: &tg_flow, connection: &tg_connection) -> bool {
-    connection.timestamps == 0 && flow.arrived_us > flow.sampled_us + STALE_US
+/// Whether its round trips are told. Without timestamps a round trip is the time that a window of data takes, and far less
+/// than a window may be under way unless the law's window is in force; and they may have ceased.
+fn tells_round(flow: &tg_flow, connection: &tg_connection) -> bool {
+    let bound = flow.wanted != TG_UNLIMITED && flow.arrived_us <= flow.sampled_us + STALE_US;
+    connection.timestamps != 0 || bound
 }
 
 impl FlowView {
@@ -214,15 +222,16 @@ impl FlowView {
         interface: &tg_interface,
     ) -> Self {
         let (local, remote) = endpoints(key);
+        let tells_round = tells_round(flow, connection);
         Self {
             direction,
             local,
             remote,
             ifindex: key.ifindex,
-            rtt_us: nonzero(flow.rtt_us).filter(|_| !has_ceased(flow, connection)),
+            rtt_us: nonzero(flow.rtt_us).filter(|_| tells_round),
             rtt_min_us: nonzero(flow.rtt_min_us),
             samples: flow.samples,
-            queue_us: not_open(flow.queue_us),
+            queue_us: not_open(flow.queue_us).filter(|_| tells_round),
             clock: Clock::of(flow),
             wanted_bytes: not_open(flow.wanted).filter(|_| connection.denied == 0),
             window_bytes: flow.sent_bytes,
@@ -241,6 +250,7 @@ impl FlowView {
             record: sharing::record_of(flow, interface),
             arrived_us: flow.arrived_us,
             seen_us: connection.seen_us,
+            since_us: connection.since_us,
         }
     }
 }
@@ -258,6 +268,7 @@ impl LeftView {
             packets: left.packets,
             bytes: left.bytes,
             seen_us: left.seen_us,
+            since_us: left.since_us,
         }
     }
 }

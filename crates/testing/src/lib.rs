@@ -13,7 +13,7 @@ mod tcx;
 
 pub use browser::{Browser, Screen};
 pub use machine::{has_program, has_tun, is_root};
-pub use mounts::{hide, own_bpf_file_system, own_cgroups};
+pub use mounts::{hide, own_bpf_file_system, own_cgroups, own_run};
 pub use spoil::Spoiler;
 pub use stranger::Stranger;
 pub use tcx::without_tcx;

@@ -1,6 +1,7 @@
 //! Mounts that the calling thread sees, with the threads and processes that it starts from then on, and
 //! nobody else. They go with the last of these.
 
+use crate::skipped;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::fs::read_to_string;
@@ -38,6 +39,22 @@ pub fn own_cgroups() {
 pub fn hide(folder: &str) {
     unshare_mounts();
     mount_at("tmpfs", folder);
+}
+
+/// Gives the calling thread, and what it starts, an empty /run. Whether it has got one: where the root of all files is no
+/// mount (chroot), what is mounted there would be mounted for others, too, and that is said.
+///
+/// # Panics
+/// Without root.
+pub fn own_run() -> bool {
+    unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    if mount(None::<&str>, "/", None::<&str>, private, None::<&str>).is_err() {
+        skipped("needs a root of all files that is a mount");
+        return false;
+    }
+    mount_at("tmpfs", "/run");
+    true
 }
 
 /// From now on the calling thread's mounts below `/sys` are its own.

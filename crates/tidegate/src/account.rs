@@ -343,6 +343,7 @@ mod tests {
         let left = |reason, seen_us, bytes| LeftView {
             reason,
             seen_us,
+            since_us: 0,
             bytes,
             direction: Direction::Down,
             local: end("192.0.2.7", 50_000),

@@ -113,7 +113,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let works = findings.iter().all(|f| f.status != Status::Fails);
     let traffic = settings.as_ref().filter(|_| works);
     let traffic = traffic.map_or_else(Vec::new, |settings| {
-        traffic::reached(settings, &args.socket)
+        traffic::reached(settings, args.socket.as_deref())
     });
     let used = settings
         .zip(hook)

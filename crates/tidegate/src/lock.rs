@@ -92,7 +92,7 @@ fn folder() -> Result<Option<OwnedFd>> {
 #[cfg(test)]
 mod tests {
     use super::FOLDER;
-    use crate::run::serve::SOCKET;
+    use crate::meeting::SOCKET;
     use std::path::Path;
 
     #[test]

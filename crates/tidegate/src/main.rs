@@ -33,6 +33,7 @@ mod lab;
 #[cfg(feature = "full")]
 mod link;
 mod lock;
+mod meeting;
 #[cfg(feature = "full")]
 mod mpath;
 mod operate;

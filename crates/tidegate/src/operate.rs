@@ -43,8 +43,13 @@ impl Operation {
         Ok(())
     }
 
-    /// Reads the file anew. If anything is wrong with it all stays as it was.
-    pub fn reload(&mut self, watched: &mut AgentService, args: &RunArgs) -> Result<()> {
+    /// Reads the file anew. If anything is wrong with it all stays as it was. Returns which settings are others now than at
+    /// the start, where they were settled.
+    pub fn reload(
+        &mut self,
+        watched: &mut AgentService,
+        args: &RunArgs,
+    ) -> Result<Vec<&'static str>> {
         let mut settings = settings(args)?;
         if settings.fair.is_none() {
             settings.agent.by_device = self.settings.agent.by_device;
@@ -55,14 +60,26 @@ impl Operation {
         if let Some(devices) = &watched.devices {
             devices.set(settings.devices.clone())?;
         }
+        let awaiting = self.settled(&settings);
         self.settings = Settings {
-            // Pinning, the exporter and the page are settled at the start.
             pin: self.settings.pin,
             metrics: self.settings.metrics,
             page: self.settings.page,
             ..settings
         };
-        Ok(())
+        Ok(awaiting)
+    }
+
+    /// Settings that count from the start alone, and differ.
+    fn settled(&self, to: &Settings) -> Vec<&'static str> {
+        let from = &self.settings;
+        let differ = [
+            ("metrics", from.metrics != to.metrics),
+            ("page", from.page != to.page),
+            ("pin", from.pin != to.pin),
+        ];
+        let names = differ.into_iter().filter(|(_, differs)| *differs);
+        names.map(|(name, _)| name).collect()
     }
 
     /// The agent first, whose programs stand before the hold's.

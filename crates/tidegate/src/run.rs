@@ -211,7 +211,7 @@ fn finish(
 fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: Log) {
     let outcome = shared.with(|watched| {
         let compared = operation.settings.compare;
-        operation.reload(watched, args)?;
+        let awaiting = operation.reload(watched, args)?;
         if operation.settings.compare != compared {
             watched.compare = trials::wanted(operation.settings.compare);
         }
@@ -225,24 +225,42 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
                 &watched.windowless,
             )
         };
+<<<<<<< HEAD
         Ok::<_, anyhow::Error>(watched.about_now())
+=======
+        Ok::<_, anyhow::Error>((watched.about.clone(), awaiting))
+>>>>>>> sight
     });
     let file = args.config.as_deref().unwrap_or(Path::new("")).display();
     let fields = json!({ "file": file.to_string() });
     match outcome {
         None => {}
-        Some(Ok(about)) => {
-            log.info(
-                "reload",
-                &format!("{file} read again: {}", what(&about)),
-                fields,
-            );
+        Some(Ok((about, awaiting))) => {
+            let message = format!("{file} read again: {}", what(&about));
+            log.info("reload", &message, fields);
+            tell_awaiting(&awaiting, log);
         }
         Some(Err(error)) => {
             let message = format!("the configuration stays as it was: {error:#}");
             log.warn("reload_refused", &message, fields);
         }
     }
+}
+
+/// Settings that the file has changed, and that only a start reads.
+fn tell_awaiting(settings: &[&str], log: Log) {
+    if settings.is_empty() {
+        return;
+    }
+    let stay = match settings {
+        [_] => "stays as it was",
+        _ => "stay as they were",
+    };
+    let message = format!(
+        "{} {stay} until the agent is started anew (systemctl restart tidegate)",
+        settings.join(", ")
+    );
+    log.warn("restart_needed", &message, json!({ "settings": settings }));
 }
 
 /// Traffic is steered from now on: `systemctl start` waits for this.
@@ -254,6 +272,7 @@ fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
     let mut about = About {
         version: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
+        namespace: tidegate_agent::network_namespace().ok(),
         law: config.params.law,
         dry_run: config.dry_run,
         directions: directions_in_words(config).into(),

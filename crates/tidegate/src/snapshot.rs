@@ -26,6 +26,9 @@ pub struct About {
     pub version: String,
     /// Process.
     pub pid: u32,
+    /// Its network namespace, by the number of its inode.
+    #[serde(default)]
+    pub namespace: Option<u64>,
     /// The law in force.
     pub law: Law,
     /// Measures, and changes nothing.

@@ -1,7 +1,7 @@
 //! `tidegate stop`: ends the agent of this network namespace and removes what any has left.
 
 use crate::args::examples::{Example, examples};
-use crate::{lock, operate};
+use crate::{lock, meeting, operate};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use nix::sys::signal::{Signal, kill};
@@ -42,7 +42,16 @@ struct Stopped {
 pub fn run(args: &StopArgs) -> Result<()> {
     require()?;
     let agent = end_agent()?;
-    let removed = operate::clear()?.iter().map(ToString::to_string).collect();
+    let left = operate::clear()?;
+    let sockets = meeting::clear()?;
+    let sockets = sockets
+        .iter()
+        .map(|path| format!("{}, a socket that nobody serves", path.display()));
+    let removed = left
+        .iter()
+        .map(ToString::to_string)
+        .chain(sockets)
+        .collect();
     let stopped = Stopped { agent, removed };
     if args.json {
         let mut out = terminal::data();

@@ -2,6 +2,7 @@
 
 mod args;
 mod columns;
+mod counters;
 mod details;
 mod filter;
 pub mod model;

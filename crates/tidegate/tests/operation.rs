@@ -1,6 +1,9 @@
 //! What an administrator does with the agent, by the command line, each in a network namespace of its
 //! own. Needs root, and says aloud when it is skipped.
 
+#[path = "operation/meeting.rs"]
+mod meeting;
+
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};

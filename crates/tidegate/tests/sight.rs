@@ -3,12 +3,20 @@
 
 #[path = "sight/clocks.rs"]
 mod clocks;
+#[path = "sight/everybody.rs"]
+mod everybody;
+#[path = "sight/ledger.rs"]
+mod ledger;
 #[path = "sight/lint.rs"]
 mod lint;
+#[path = "../../gate/tests/kernel/quic_ends.rs"]
+mod quic_ends;
 #[path = "sight/running.rs"]
 mod running;
 #[path = "sight/stamps.rs"]
 mod stamps;
+#[path = "sight/truth.rs"]
+mod truth;
 
 use crate::running::{Running, TIDEGATE, json};
 use nix::fcntl::FdFlag;

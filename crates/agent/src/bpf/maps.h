@@ -85,13 +85,6 @@ struct {
 	__type(value, struct tg_left);
 } left SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TG_DIRECTIONS);
-	__type(key, __u32); /* enum tg_direction */
-	__type(value, struct tg_histograms);
-} histograms SEC(".maps");
-
 /* A new record is larger than the stack; it is put together here, from nothing. The larger kind has
  * room for each. */
 const volatile struct tg_upload_record nothing;

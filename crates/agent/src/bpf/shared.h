@@ -50,6 +50,7 @@ struct tg_numbers {
 struct tg_connection {
 	tg_u64 rewritten;    /* acknowledgements whose window was lowered */
 	tg_u64 seen_us;	     /* last packet, either way */
+	tg_u64 since_us;     /* when its record began to count */
 	tg_u32 syn_seq;	     /* of our SYN, and the bytes that it carried */
 	tg_u32 syn_bytes;
 	tg_u8 scale;	     /* of the windows that acknowledge the data */
@@ -357,9 +358,10 @@ struct tg_left_key {
 
 struct tg_left {
 	tg_u64 packets;
-	tg_u64 bytes;  /* payload */
+	tg_u64 bytes;	 /* payload */
 	tg_u64 seen_us;
-	tg_u32 reason; /* enum tg_count */
+	tg_u64 since_us; /* when it began to count */
+	tg_u32 reason;	 /* enum tg_count */
 	tg_u32 unused;
 };
 

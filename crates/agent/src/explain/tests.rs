@@ -38,6 +38,7 @@ fn flow() -> FlowView {
         record: None,
         arrived_us: 1_000_000,
         seen_us: 1_000_000,
+        since_us: 1,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Arguments of `tidegate check`.
 
 use crate::args::examples::{Example, examples};
-use crate::run::serve::SOCKET;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -27,9 +26,10 @@ pub struct CheckArgs {
     /// Look at this interface, repeatable, as `run --iface` would use it
     #[arg(long, value_name = "IF")]
     pub iface: Vec<String>,
-    /// The socket of a running agent, which is asked for the kinds of traffic
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
+    /// The socket of a running agent, which is asked for the kinds of traffic; if none is given, that of the one in this
+    /// network namespace
+    #[arg(long, value_name = "FILE")]
+    pub socket: Option<PathBuf>,
     /// Print the findings as JSON instead of text
     #[arg(long)]
     pub json: bool,

@@ -1,7 +1,7 @@
 //! What of the traffic `run` would steer: by kind, with the shares that an agent has counted where one runs.
 
 use crate::config::Settings;
-use crate::run::serve::Client;
+use crate::meeting;
 use crate::snapshot::Snapshot;
 use crate::top::units::share;
 use anyhow::Result;
@@ -26,11 +26,12 @@ pub struct Reached {
     share_up: Option<f64>,
 }
 
-/// The kinds under `settings`: those that the agent at `socket` has met, or all if none can be asked.
-pub fn reached(settings: &Settings, socket: &Path) -> Vec<Reached> {
+/// The kinds under `settings`: those that the agent at `socket`, or in this network namespace, has met, or all if none can
+/// be asked.
+pub fn reached(settings: &Settings, socket: Option<&Path>) -> Vec<Reached> {
     // To have no agent, or one of another version, is no failure of this kernel's.
-    let asked = Client::connect(socket).ok().flatten();
-    let snapshot = asked.and_then(|mut agent| agent.snapshot().ok());
+    let asked = meeting::find(socket).ok().flatten();
+    let snapshot = asked.and_then(|(_, mut agent)| agent.snapshot().ok());
     let kinds = Kind::ALL.map(|kind| Reached::new(kind, settings, snapshot.as_ref()));
     let met = |r: &Reached| {
         [r.share_down, r.share_up]
@@ -156,7 +157,8 @@ mod tests {
 
     #[test]
     fn without_an_agent_every_kind_is_told_by_what_the_law_would_do() {
-        let told = |law, directions| reached(&settings(law, directions), Path::new("/nonexistent"));
+        let told =
+            |law, directions| reached(&settings(law, directions), Some(Path::new("/nonexistent")));
         let kinds = told(Law::Drwa, Directions::Both);
         assert_eq!(kinds.len(), Kind::ALL.len());
         let text = lines(&kinds);
@@ -183,7 +185,7 @@ mod tests {
     fn what_may_be_held_is_said() {
         let mut settings = settings(Law::Tide, Directions::Both);
         settings.udp = Terms::all(Udp::Hold);
-        let text = lines(&reached(&settings, Path::new("/nonexistent")));
+        let text = lines(&reached(&settings, Some(Path::new("/nonexistent"))));
         let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
         assert!(line(Kind::Quic).starts_with("held down "), "{text}");
         for (holds, told) in [
@@ -191,7 +193,7 @@ mod tests {
             (Directions::Uploads, "held up "),
         ] {
             settings.udp.rules.holds = holds;
-            let text = lines(&reached(&settings, Path::new("/nonexistent")));
+            let text = lines(&reached(&settings, Some(Path::new("/nonexistent"))));
             let mut lines = text.lines();
             let line = lines.find(|l| l.contains(Kind::Quic.about())).unwrap();
             assert!(line.starts_with(told), "{text}");

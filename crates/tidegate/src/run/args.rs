@@ -2,7 +2,6 @@
 
 use super::log::LogFormat;
 use super::page::PageAddress;
-use super::serve::SOCKET;
 use crate::args::examples::{Example, examples};
 use crate::args::values::{lambda_in_range, law};
 use crate::compare;
@@ -117,9 +116,10 @@ pub struct RunArgs {
     /// Stop by itself after so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
-    /// The socket where `tidegate top` finds this agent
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
+    /// The socket where `tidegate top` finds this agent; by default /run/tidegate/agent.sock, or, while an agent of
+    /// another network namespace has that, one beside it
+    #[arg(long, value_name = "FILE")]
+    pub socket: Option<PathBuf>,
     /// Serve metrics for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,

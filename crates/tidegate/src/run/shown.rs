@@ -5,6 +5,7 @@ use super::log::Log;
 use super::wake::Bell;
 use super::{metrics, page, serve};
 use crate::config::Settings;
+use crate::meeting;
 use crate::snapshot::Shared;
 use anyhow::Result;
 use serde_json::json;
@@ -26,11 +27,17 @@ impl Shown {
     pub fn open(settings: &Settings, args: &RunArgs, shared: &Shared, bell: Bell) -> Result<Shown> {
         let metrics = settings.metrics.map(|at| metrics::serve(at, shared));
         let page = settings.page.map(|at| page::serve(at, shared));
+        let socket = args.socket.clone().map_or_else(meeting::free, Ok)?;
         Ok(Shown {
             metrics: metrics.transpose()?,
             page: page.transpose()?,
+<<<<<<< HEAD
             socket: args.socket.clone(),
             served: serve::serve(&args.socket, shared, bell),
+=======
+            served: serve::serve(&socket, shared),
+            socket,
+>>>>>>> sight
         })
     }
 

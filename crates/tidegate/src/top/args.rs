@@ -2,7 +2,6 @@
 
 use super::order::Order;
 use crate::args::examples::{Example, examples};
-use crate::run::serve::SOCKET;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -20,9 +19,9 @@ const EXAMPLES: &[Example] = &[
 #[derive(Debug, Args)]
 #[command(after_long_help = examples(EXAMPLES))]
 pub struct TopArgs {
-    /// The agent's socket
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
+    /// The agent's socket; if none is given, that of the agent that runs in this network namespace
+    #[arg(long, value_name = "FILE")]
+    pub socket: Option<PathBuf>,
     /// Without a running agent: the interface to watch, repeatable; those of the default routes if
     /// none is given
     #[arg(long, value_name = "IF")]

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::devices::DeviceView;
 use crate::snapshot::{About, Snapshot};
+use crate::top::counters::{Count, Counters, Table};
 use crate::top::filter::Filter;
 use crate::top::order::Order;
 use crate::top::row::{DeviceRow, GroupRow, Key, KindRow, PathRow, Row, Seen, State, TCP};
@@ -10,7 +11,7 @@ use crate::top::units;
 use crate::udp::HoldCounts;
 use std::collections::HashMap;
 use tidegate_agent::{
-    Carried, Count, Direction, FlowView, GroupView, Kind, LeftView, Limit, PathView, Situation,
+    Carried, Direction, FlowView, GroupView, Kind, LeftView, Limit, PathView, Reason, Situation,
     TableView, WindowlessView,
 };
 
@@ -32,7 +33,7 @@ pub struct Model {
     /// When it was last looked at, µs of CLOCK_MONOTONIC; 0: never.
     pub at_us: u64,
     /// What became of the packets.
-    pub counts: Vec<Count>,
+    pub counts: Vec<tidegate_agent::Count>,
     /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
     /// Devices whose flows these are, where shares are by device.
@@ -44,6 +45,7 @@ pub struct Model {
     /// What was done of late; of an agent that does not tell, nothing.
     pub account: Account,
     rows: Vec<Row>,
+    counters: Counters,
     /// What the devices are called, by number.
     labels: HashMap<u32, String>,
     /// Bytes that the paths had carried when last seen, by [`Kind::ALL`].
@@ -104,11 +106,8 @@ impl Model {
         let label = |device: &DeviceView| (device.number, device.label());
         self.labels = snapshot.devices.iter().map(label).collect();
         self.devices = snapshot.devices;
-        self.take_rows(
-            (snapshot.flows, snapshot.left, snapshot.windowless),
-            &snapshot.paths,
-            elapsed_us,
-        );
+        let tables = (snapshot.flows, snapshot.left, snapshot.windowless);
+        self.take_rows(tables, &snapshot.paths, elapsed_us);
         self.take_paths(snapshot.paths, elapsed_us);
     }
 
@@ -118,34 +117,30 @@ impl Model {
         paths: &[PathView],
         elapsed_us: Option<u64>,
     ) {
-        let before = std::mem::take(&mut self.rows).into_iter();
-        let mut before: HashMap<_, _> = before.map(|row| (row.key.clone(), row)).collect();
+        let before = std::mem::take(&mut self.rows);
+        self.counters.look(self.at_us, elapsed_us);
         let mut rows: HashMap<_, _> = HashMap::with_capacity(flows.len());
         for flow in flows {
-            let row = self.flow_row(flow, paths, &before, elapsed_us);
-            before.remove(&row.key);
+            let row = self.flow_row(flow, paths);
             rows.insert(row.key.clone(), row);
         }
         for left in left {
-            let row = self.left_row(left, &before, elapsed_us);
-            before.remove(&row.key);
-            // Data that came before the first answer had left are no flow of their own.
+            let row = self.left_row(left);
             match rows.get(&row.key) {
-                Some(flow) if flow.bytes >= row.bytes => {}
+                Some(flow) if !has_taken_over(&row, flow) => {}
                 _ => {
                     rows.insert(row.key.clone(), row);
                 }
             }
         }
         for way in windowless {
-            let row = self.windowless_row(way, &before, elapsed_us);
-            before.remove(&row.key);
+            let row = self.windowless_row(way);
             rows.insert(row.key.clone(), row);
         }
         // What the agent has forgotten, or ended without.
-        for (key, row) in before {
+        for row in before {
             if row.seen_us + CLOSED_US > self.at_us {
-                rows.entry(key).or_insert(Row {
+                rows.entry(row.key.clone()).or_insert(Row {
                     state: State::Closed,
                     limit: Limit::Closed,
                     rate_bps: None,
@@ -156,13 +151,7 @@ impl Model {
         self.rows = rows.into_values().collect();
     }
 
-    fn flow_row(
-        &self,
-        flow: FlowView,
-        paths: &[PathView],
-        before: &HashMap<Key, Row>,
-        elapsed_us: Option<u64>,
-    ) -> Row {
+    fn flow_row(&mut self, flow: FlowView, paths: &[PathView]) -> Row {
         let key = Key {
             direction: flow.direction,
             local: flow.local,
@@ -170,7 +159,11 @@ impl Model {
             ifindex: flow.ifindex,
             protocol: TCP,
         };
-        let rate_bps = rate(flow.received_bytes, before.get(&key), elapsed_us);
+        let count = Count {
+            since_us: flow.since_us,
+            bytes: flow.received_bytes,
+        };
+        let (bytes, rate_bps) = self.counters.take(Table::Flows, &key, count);
         let at = Situation {
             law: self.about.law,
             record: flow.record(paths),
@@ -182,7 +175,7 @@ impl Model {
             device: flow
                 .device
                 .and_then(|number| self.labels.get(&number).cloned()),
-            bytes: flow.received_bytes,
+            bytes,
             rate_bps,
             limit: Limit::of(&flow, at),
             state: self.state(flow.closed, flow.seen_us),
@@ -192,7 +185,7 @@ impl Model {
         }
     }
 
-    fn left_row(&self, left: LeftView, before: &HashMap<Key, Row>, elapsed_us: Option<u64>) -> Row {
+    fn left_row(&mut self, left: LeftView) -> Row {
         let key = Key {
             direction: left.direction,
             local: left.local,
@@ -200,11 +193,16 @@ impl Model {
             ifindex: left.ifindex,
             protocol: left.protocol,
         };
+        let count = Count {
+            since_us: left.since_us,
+            bytes: left.bytes,
+        };
+        let (bytes, rate_bps) = self.counters.take(Table::Left, &key, count);
         Row {
             interface: self.about.interface(key.ifindex),
             device: None,
-            bytes: left.bytes,
-            rate_bps: rate(left.bytes, before.get(&key), elapsed_us),
+            bytes,
+            rate_bps,
             limit: Limit::LeftAlone(left.reason),
             state: self.state(false, left.seen_us),
             seen_us: left.seen_us,
@@ -213,12 +211,7 @@ impl Model {
         }
     }
 
-    fn windowless_row(
-        &self,
-        way: WindowlessView,
-        before: &HashMap<Key, Row>,
-        elapsed_us: Option<u64>,
-    ) -> Row {
+    fn windowless_row(&mut self, way: WindowlessView) -> Row {
         let key = Key {
             direction: way.direction,
             local: way.local,
@@ -226,11 +219,16 @@ impl Model {
             ifindex: way.ifindex,
             protocol: way.protocol,
         };
+        let count = Count {
+            since_us: way.first_us,
+            bytes: way.bytes,
+        };
+        let (bytes, rate_bps) = self.counters.take(Table::Windowless, &key, count);
         Row {
             interface: self.about.interface(key.ifindex),
             device: None,
-            bytes: way.bytes,
-            rate_bps: rate(way.bytes, before.get(&key), elapsed_us),
+            bytes,
+            rate_bps,
             limit: match &way.hold {
                 Some(hold) => Limit::Hold(hold.state),
                 None => Limit::Windowless(way.kind),
@@ -427,12 +425,15 @@ fn is_small(row: &Row) -> bool {
     matches!(row.seen, Seen::Windowless(_)) && row.bytes < BULK
 }
 
-/// Bits a second since the look before; of what is new then, all that there is.
-fn rate(bytes: u64, before: Option<&Row>, elapsed_us: Option<u64>) -> Option<f64> {
-    let known = before.map_or(0, |row| row.bytes);
-    // Fewer than before: another connection between the same ends.
-    let news = bytes.checked_sub(known).unwrap_or(bytes);
-    Some(news as f64 * 8e6 / elapsed_us? as f64)
+/// Whether what came last of a measured flow was left alone. Data that came before the first answer had left are no flow
+/// of their own; what has no clock is measured, too.
+fn has_taken_over(left: &Row, flow: &Row) -> bool {
+    match (&left.seen, &flow.seen) {
+        (Seen::Left(left), Seen::Flow(flow)) if left.reason != Reason::NoClock => {
+            flow.denied || left.seen_us > flow.arrived_us
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! Where snapshots come from: a running agent, or one of our own that only watches.
 
 use super::TopArgs;
+use crate::exit::BadInput;
 use crate::lock::Lock;
+use crate::meeting;
 use crate::run::serve::Client;
 use crate::run::watcher;
 use crate::snapshot::{AgentService, Snapshot};
 use anyhow::{Context, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A source.
 pub enum Source {
@@ -16,6 +18,8 @@ pub enum Source {
         path: PathBuf,
         /// None while it is away.
         client: Option<Client>,
+        /// Whether it is another network namespace's.
+        foreign: bool,
     },
     /// Our own programs, in a dry run.
     Own {
@@ -29,18 +33,21 @@ pub enum Source {
 impl Source {
     /// The running agent, or else our own.
     pub fn open(args: &TopArgs) -> Result<Self> {
-        if let Some(client) = Client::connect(&args.socket)? {
+        let asked = args.socket.as_deref();
+        if let Some((path, mut client)) = meeting::find(asked)? {
+            let foreign = !meeting::is_here(client.namespace()?)?;
             return Ok(Self::Agent {
-                path: args.socket.clone(),
+                path,
                 client: Some(client),
+                foreign,
             });
         }
-        let (watched, lock) = watcher(&args.iface).with_context(|| {
-            format!(
-                "no agent is found at {}; to watch without one",
-                args.socket.display()
-            )
-        })?;
+        if let Some(elsewhere) = meeting::elsewhere(asked) {
+            return Err(BadInput(elsewhere).into());
+        }
+        let path = asked.unwrap_or(Path::new(meeting::SOCKET)).display();
+        let (watched, lock) = watcher(&args.iface)
+            .with_context(|| format!("no agent is found at {path}; to watch without one"))?;
         Ok(Self::Own {
             watched: Box::new(watched),
             _lock: lock,
@@ -51,7 +58,7 @@ impl Source {
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         match self {
             Self::Own { watched, .. } => watched.snapshot(),
-            Self::Agent { path, client } => {
+            Self::Agent { path, client, .. } => {
                 if client.is_none() {
                     *client = Client::connect(path)?;
                 }
@@ -70,6 +77,9 @@ impl Source {
     /// What is to be said about it.
     pub fn notice(&self) -> Option<&'static str> {
         match self {
+            Self::Agent { foreign: true, .. } => {
+                Some("this agent is in another network namespace.")
+            }
             Self::Agent { .. } => None,
             Self::Own { .. } => Some("no agent runs: watching only."),
         }

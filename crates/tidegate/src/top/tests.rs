@@ -51,6 +51,7 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
         record: None,
         arrived_us: at_us,
         seen_us: at_us,
+        since_us: START_US,
     }
 }
 
@@ -85,6 +86,7 @@ pub fn sealed(bytes: u64, at_us: u64) -> LeftView {
         packets: bytes / 1200,
         bytes,
         seen_us: at_us,
+        since_us: START_US,
     }
 }
 
@@ -131,6 +133,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
         agent: About {
             version: "1.2.3".into(),
             pid: 7,
+            namespace: Some(8),
             law: Law::Tide,
             dry_run: false,
             directions: "downloads and uploads".into(),

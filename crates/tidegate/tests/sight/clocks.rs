@@ -16,7 +16,7 @@ const DOWNLOAD: Duration = Duration::from_secs(6);
 
 /// A download from a server with that clock: what `top --json` shows every half second, and at the end of all.
 fn looks(clock: Clock) -> Vec<Value> {
-    let hosts = Stamped::new(clock);
+    let hosts = Stamped::new(move |_| Some(clock));
     let listener = hosts
         .server
         .run(|| Ok(TcpListener::bind((SERVER, 0))?))

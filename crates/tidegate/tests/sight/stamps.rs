@@ -1,6 +1,7 @@
 //! A server whose timestamps are another clock's, on the real kernel: what it sends passes a link of the test's own, where
 //! they are rewritten, to a client with an agent.
 
+use crate::ledger::{Ledger, Packet, server_port};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -17,10 +18,10 @@ use tidegate_lab::Namespace;
 /// The device of either end.
 pub const DEVICE: &str = "tg0";
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+pub const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 
 /// The link: 10 Mbit/s towards the client, 10 ms each way, and room for half a second.
-const BYTES_PER_S: u64 = 1_250_000;
+pub const BYTES_PER_S: u64 = 1_250_000;
 const ONE_WAY: Duration = Duration::from_millis(10);
 const ROOM: Duration = Duration::from_millis(500);
 
@@ -32,6 +33,8 @@ pub type Clock = fn(u64, u64) -> Option<u32>;
 pub struct Stamped {
     pub client: Namespace,
     pub server: Namespace,
+    /// What has passed the link.
+    pub ledger: Arc<Ledger>,
     over: Arc<AtomicBool>,
     link: Option<JoinHandle<()>>,
 }
@@ -46,17 +49,26 @@ impl Drop for Stamped {
 }
 
 impl Stamped {
-    pub fn new(clock: Clock) -> Self {
+    /// `clock` is that of one of the server's ports; none: what the server stamps stays.
+    pub fn new(clock: impl Fn(u16) -> Option<Clock> + Send + 'static) -> Self {
         let client = Namespace::new().unwrap();
         let server = Namespace::new().unwrap();
         let ends = [(&server, SERVER), (&client, CLIENT)]
             .map(|(end, address)| end.run(|| Ok(device(address))).unwrap());
         let over = Arc::new(AtomicBool::new(false));
-        let ended = Arc::clone(&over);
-        let link = thread::spawn(move || carry(ends, clock, &ended));
+        let ledger = Arc::new(Ledger::default());
+        let link = Link {
+            stamps: Stamps::new(clock),
+            ledger: Arc::clone(&ledger),
+            over: Arc::clone(&over),
+            down: Lane::default(),
+            up: Lane::default(),
+        };
+        let link = thread::spawn(move || link.carry(ends));
         Self {
             client,
             server,
+            ledger,
             over,
             link: Some(link),
         }
@@ -93,8 +105,14 @@ fn device(address: Ipv4Addr) -> File {
 /// What is under way to one end, and when it is there.
 #[derive(Default)]
 struct Lane {
-    packets: VecDeque<(Instant, Vec<u8>)>,
+    packets: VecDeque<(Instant, Waited)>,
     free: Option<Instant>,
+}
+
+/// A packet, and how long it has waited for those before it.
+struct Waited {
+    packet: Vec<u8>,
+    queue: Duration,
 }
 
 impl Lane {
@@ -104,53 +122,73 @@ impl Lane {
 
     /// A packet comes; at so many bytes a second, if that is limited.
     fn enter(&mut self, now: Instant, packet: Vec<u8>, bytes_per_s: Option<u64>) {
-        let mut out = now;
+        let (mut out, mut queue) = (now, Duration::ZERO);
         if let Some(rate) = bytes_per_s {
             out = self.free.map_or(now, |free| free.max(now));
-            if out - now > ROOM {
+            queue = out - now;
+            if queue > ROOM {
                 return;
             }
             out += Duration::from_nanos(packet.len() as u64 * 1_000_000_000 / rate);
             self.free = Some(out);
         }
-        self.packets.push_back((out + ONE_WAY, packet));
+        self.packets
+            .push_back((out + ONE_WAY, Waited { packet, queue }));
     }
 
-    fn leave(&mut self, now: Instant, mut to: &File) {
-        while let Some((_, packet)) = self.packets.pop_front_if(|(due, _)| *due <= now) {
+    fn leave(&mut self, now: Instant, mut to: &File, note: impl Fn(&Waited)) {
+        while let Some((_, waited)) = self.packets.pop_front_if(|(due, _)| *due <= now) {
+            note(&waited);
             // A device that is going away takes nothing.
-            let _ = to.write(&packet);
+            let _ = to.write(&waited.packet);
         }
     }
 }
 
-fn carry([server, client]: [File; 2], clock: Clock, over: &AtomicBool) {
-    let begin = Instant::now();
-    let (mut down, mut up) = (Lane::default(), Lane::default());
-    let mut stamps = Stamps::default();
-    while !over.load(Ordering::Relaxed) {
-        let now = Instant::now();
-        let due = [down.due(), up.due()].into_iter().flatten().min();
-        let wait = due.map_or(Duration::from_millis(50), |due| {
-            due.saturating_duration_since(now)
-        });
-        let wait = PollTimeout::try_from(wait.min(Duration::from_millis(50))).unwrap();
-        let mut ready = [&server, &client].map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
+struct Link<C> {
+    stamps: Stamps<C>,
+    ledger: Arc<Ledger>,
+    over: Arc<AtomicBool>,
+    down: Lane,
+    up: Lane,
+}
+
+impl<C: Fn(u16) -> Option<Clock>> Link<C> {
+    fn carry(mut self, [server, client]: [File; 2]) {
+        let begin = Instant::now();
+        while !self.over.load(Ordering::Relaxed) {
+            self.wait([&server, &client], |link, ready| {
+                let now = Instant::now();
+                if ready[0] {
+                    let mut packet = read(&server);
+                    let now_us = (now - begin).as_micros() as u64;
+                    link.stamps.rewrite(&mut packet, now_us);
+                    link.down.enter(now, packet, Some(BYTES_PER_S));
+                }
+                if ready[1] {
+                    let mut packet = read(&client);
+                    link.stamps.restore(&mut packet);
+                    link.up.enter(now, packet, None);
+                }
+                let note = |waited: &Waited| {
+                    link.ledger.note(Packet::new(&waited.packet, waited.queue));
+                };
+                link.down.leave(now, &client, note);
+                link.up.leave(now, &server, |_| {});
+            });
+        }
+    }
+
+    /// Until something comes or is due.
+    fn wait(&mut self, ends: [&File; 2], then: impl FnOnce(&mut Self, [bool; 2])) {
+        let most = Duration::from_millis(50);
+        let due = [self.down.due(), self.up.due()].into_iter().flatten().min();
+        let wait = due.map_or(most, |due| due.saturating_duration_since(Instant::now()));
+        let wait = PollTimeout::try_from(wait.min(most)).unwrap();
+        let mut ready = ends.map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
         poll(&mut ready, wait).unwrap();
         let ready = ready.map(|end| end.any().unwrap_or(false));
-        let now = Instant::now();
-        if ready[0] {
-            let mut packet = read(&server);
-            stamps.rewrite(&mut packet, (now - begin).as_micros() as u64, clock);
-            down.enter(now, packet, Some(BYTES_PER_S));
-        }
-        if ready[1] {
-            let mut packet = read(&client);
-            stamps.restore(&mut packet);
-            up.enter(now, packet, None);
-        }
-        down.leave(now, &client);
-        up.leave(now, &server);
+        then(self, ready);
     }
 }
 
@@ -162,22 +200,40 @@ fn read(mut from: &File) -> Vec<u8> {
 }
 
 /// What the server's own stamps have become.
+struct Stamps<C> {
+    clock_of: C,
+    /// By the server's port.
+    ports: HashMap<u16, Port>,
+}
+
 #[derive(Default)]
-struct Stamps {
+struct Port {
     packets: u64,
     own: HashMap<u32, u32>,
 }
 
-impl Stamps {
-    fn rewrite(&mut self, packet: &mut [u8], now_us: u64, clock: Clock) {
+impl<C: Fn(u16) -> Option<Clock>> Stamps<C> {
+    fn new(clock_of: C) -> Self {
+        Self {
+            clock_of,
+            ports: HashMap::new(),
+        }
+    }
+
+    fn rewrite(&mut self, packet: &mut [u8], now_us: u64) {
         let Some(at) = timestamps(packet) else {
             return;
         };
-        self.packets += 1;
+        let port = server_port(packet);
+        let Some(clock) = (self.clock_of)(port) else {
+            return;
+        };
+        let port = self.ports.entry(port).or_default();
+        port.packets += 1;
         let own = u32::from_be_bytes(packet[at + 2..at + 6].try_into().unwrap());
-        match clock(now_us, self.packets) {
+        match clock(now_us, port.packets) {
             Some(stamp) => {
-                self.own.insert(stamp, own);
+                port.own.insert(stamp, own);
                 packet[at + 2..at + 6].copy_from_slice(&stamp.to_be_bytes());
             }
             // NOPs.
@@ -192,7 +248,8 @@ impl Stamps {
             return;
         };
         let echo = u32::from_be_bytes(packet[at + 6..at + 10].try_into().unwrap());
-        if let Some(own) = self.own.get(&echo) {
+        let port = self.ports.get(&server_port(packet));
+        if let Some(own) = port.and_then(|port| port.own.get(&echo)) {
             packet[at + 6..at + 10].copy_from_slice(&own.to_be_bytes());
             sum(packet);
         }

@@ -74,6 +74,7 @@ TG_ON_ITS_OWN int held_in(struct __sk_buff *skb, const struct tg_packet *p, __u3
 		return 0;
 	}
 	h->seen_us = p->now_us;
+	observe_echo(&h->hold.steered.echo);
 	c->unsignalled++;
 	return learn_held(h, p->key.ifindex, p->now_us, skb->len - l2, 0) && tell(skb, p, c, h);
 }

@@ -10,6 +10,7 @@
 #include "hold/lease.h"
 #include "parse/packet.h"
 #include "path.h"
+#include "stats/histograms.h"
 
 #define TG_HELD_TRIES 4u		    /* places that are tried for a new flow, a packet */
 #define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which a place may be another's */
@@ -106,6 +107,13 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 
 /* Its sender is told. */
 __noinline int signal_held(struct tg_held *h, __u32 ifindex);
+
+/* A packet of the flow has arrived: it counts with the queue that the last echo met, if one has come back of late. */
+static __always_inline void observe_echo(const struct tg_echo *e)
+{
+	if (e->rtt_us)
+		observe_queue(TG_HELD_DIRECTION, tg_echo_queue_us(e), 1);
+}
 
 /* What the flow is, as far as the agent knows. */
 static __always_inline __u32 kind_of(const struct tg_windowless_key *key)

@@ -99,6 +99,8 @@ TG_ON_ITS_OWN int held_in(struct __sk_buff *skb, const struct tg_packet *p, __u3
 	if (!h)
 		return 0;
 	h->seen_us = p->now_us;
+	if (tg_hold_up_is_upload(&h->up))
+		observe_echo(&h->up.steered.echo);
 	return learn_held(h, p->key.ifindex, p->now_us, skb->len - l2, 0);
 }
 

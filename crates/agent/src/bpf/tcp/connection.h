@@ -71,6 +71,7 @@ __noinline int renew(const struct tg_packet *p, __u32 direction, __u32 keeps)
 		*blank = *known;
 		flow_of(direction, blank)->window = flow_of(direction, known)->window;
 	}
+	blank->since_us = p->now_us;
 	if (direction == TG_DOWN)
 		return !bpf_map_update_elem(&flows, &key, blank, BPF_ANY);
 	return !bpf_map_update_elem(&uploads, &key, blank, BPF_ANY);

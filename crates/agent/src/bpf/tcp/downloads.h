@@ -79,6 +79,13 @@ static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection
 	return TG_COUNT_DENIED;
 }
 
+/* Whether the flow's round trips are told. Without timestamps a round trip is the time that a window of data takes, and
+ * far less than a window may be under way unless the law's window is in force. */
+static __always_inline int tells_round(const struct tg_packet *p, const struct tg_flow *f)
+{
+	return p->options.timestamps || f->wanted != TG_UNLIMITED;
+}
+
 /* A data segment arrives. */
 static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 {
@@ -113,7 +120,7 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 	reason = learn_segment(f, h, p->key.ifindex);
 	if (reason != TG_COUNT_MEASURED)
 		return reason;
-	if (p->payload)
+	if (p->payload && tells_round(p, f))
 		observe_queue(TG_DOWN, f->queue_us, 1);
 	note_pace(p, c, f);
 	return unless_clockless(f, TG_COUNT_MEASURED);

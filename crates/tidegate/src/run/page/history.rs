@@ -12,6 +12,8 @@ const MINUTE_US: u64 = 60 * SECOND_US;
 /// Samples that are kept.
 const SECONDS: usize = 120;
 const MINUTES: usize = 24 * 60;
+/// Between two looks that are nearer a rate would be chance.
+const NEAREST_US: u64 = SECOND_US / 2;
 /// A second of which nothing was heard for so long says nothing of now.
 const STALE_US: u64 = 5 * SECOND_US;
 
@@ -66,8 +68,13 @@ pub struct Course<'a> {
 }
 
 impl History {
-    /// Takes the next look, a second after the one before or later.
+    /// Takes the next look, a second after the one before or later. One that follows at once, after one that was late, is
+    /// not taken: what it would bring comes with the next.
     pub fn note(&mut self, observation: Observation) {
+        let least = self.second.as_ref().map(|last| last.at_us + NEAREST_US);
+        if least.is_some_and(|least_us| observation.at_us < least_us) {
+            return;
+        }
         if let Some(before) = &self.second {
             keep(
                 &mut self.seconds,

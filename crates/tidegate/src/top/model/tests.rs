@@ -37,7 +37,9 @@ fn a_rate_takes_two_looks_and_is_that_between_them() {
     model.update(look(START_US + 2 * SECOND, 5_250_000));
     assert_eq!(rates(&model), [Some(1000)]);
     // Another connection between the same ends begins anew.
-    model.update(look(START_US + 3 * SECOND, 125_000));
+    let mut other = download(1, 125_000, START_US + 3 * SECOND);
+    other.since_us = START_US + 2 * SECOND;
+    model.update(snapshot(START_US + 3 * SECOND, vec![other]));
     assert_eq!(rates(&model), [Some(1000)]);
 }
 
@@ -105,6 +107,54 @@ fn data_before_the_first_answer_are_no_flow_of_their_own() {
     let model = looks([look]);
     assert_eq!(model.all().len(), 1);
     assert!(model.all()[0].flow().is_some());
+}
+
+/// A denied connection has a record, and what it brings is counted among what is left alone.
+#[test]
+fn what_a_rule_leaves_alone_has_the_rate_of_its_own_bytes() {
+    let look = |seconds: u64| {
+        let at_us = START_US + seconds * SECOND;
+        let mut flow = download(1, 1448, START_US);
+        flow.denied = true;
+        let mut left = sealed(125_000 * seconds, at_us);
+        (left.local, left.remote) = (flow.local, flow.remote);
+        left.reason = Reason::Denied;
+        let mut look = snapshot(at_us, vec![flow]);
+        look.left = vec![left];
+        look
+    };
+    let mut model = looks([look(10)]);
+    for seconds in 11..20 {
+        model.update(look(seconds));
+        assert_eq!(rates(&model), [Some(1000)], "after {seconds} s");
+        let row = &model.rows(&Selection::default())[0];
+        assert_eq!(row.limit, Limit::LeftAlone(Reason::Denied));
+        assert_eq!(row.bytes, 125_000 * seconds);
+    }
+}
+
+/// Rules that change make data of one connection count elsewhere, and back.
+#[test]
+fn a_connection_is_shown_by_where_its_data_count_now() {
+    let mut flow = download(1, 9_000_000, START_US);
+    let mut left = sealed(2_000, START_US + SECOND);
+    (left.local, left.remote) = (flow.local, flow.remote);
+    left.reason = Reason::Denied;
+    let is_flow = |flow, left| {
+        let mut look = snapshot(START_US + 3 * SECOND, vec![flow]);
+        look.left = vec![left];
+        looks([look]).all()[0].flow().is_some()
+    };
+    flow.denied = true;
+    assert!(!is_flow(flow, left.clone()));
+    flow.denied = false;
+    assert!(!is_flow(flow, left.clone()));
+    flow.arrived_us = START_US + 2 * SECOND;
+    assert!(is_flow(flow, left.clone()));
+    // What has no clock counts in both.
+    left.reason = Reason::NoClock;
+    left.seen_us = START_US + 3 * SECOND;
+    assert!(is_flow(flow, left));
 }
 
 #[test]

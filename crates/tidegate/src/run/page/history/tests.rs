@@ -44,6 +44,24 @@ fn a_sample_is_of_its_second_alone() {
     assert_eq!((up.queue, up.rate_bps), (None, 0.0));
 }
 
+/// Where a look was late, the next may follow at once.
+#[test]
+fn a_look_that_follows_at_once_is_no_sample() {
+    let (mut history, mut link) = (History::default(), Link::new());
+    history.note(link.second(20_000, 1000));
+    link.observation.at_us += 3 * SECOND_US;
+    history.note(link.second(20_000, 4000));
+    let mut soon = link.observation.clone();
+    soon.at_us += 50;
+    soon.bytes[0] += 1500;
+    history.note(soon);
+    assert_eq!(history.seconds.len(), 1);
+    link.observation.bytes[0] += 1500;
+    history.note(link.second(20_000, 999));
+    let rates = history.seconds.iter().map(|s| s.ways[0].rate_bps);
+    assert_eq!(rates.collect::<Vec<_>>(), [12e6, 12e6]);
+}
+
 #[test]
 fn the_queue_of_now_is_forgotten_when_nothing_comes() {
     let (mut history, mut link) = (History::default(), Link::new());

@@ -1,0 +1,73 @@
+//! Where an agent and who looks at it meet: at a socket, one for each network namespace. File systems are often shared
+//! where networks are not, so the usual path may be another namespace's agent's.
+
+use crate::lock;
+use crate::run::serve::{Client, remove_stale};
+use anyhow::Result;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use tidegate_agent::network_namespace;
+
+/// Where an agent is found unless somebody says otherwise.
+pub const SOCKET: &str = "/run/tidegate/agent.sock";
+
+/// Where this namespace's agent is found while another namespace's has the usual path.
+fn beside() -> Result<PathBuf> {
+    let name = format!("agent-{}.sock", network_namespace()?);
+    Ok(Path::new(SOCKET).with_file_name(name))
+}
+
+/// Where to serve the agent of this namespace: it is the only one here.
+pub fn free() -> Result<PathBuf> {
+    match UnixStream::connect(SOCKET) {
+        Ok(_) => beside(),
+        Err(_) => Ok(SOCKET.into()),
+    }
+}
+
+/// The agent at the path that was asked for, or, if none was, that of this namespace.
+pub fn find(asked: Option<&Path>) -> Result<Option<(PathBuf, Client)>> {
+    if let Some(path) = asked {
+        let client = Client::connect(path)?;
+        return Ok(client.map(|client| (path.to_owned(), client)));
+    }
+    for path in [beside()?, SOCKET.into()] {
+        if let Some(mut client) = Client::connect(&path)?
+            && is_here(client.namespace()?)?
+        {
+            return Ok(Some((path, client)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an agent that says that is this namespace's; an older one does not say.
+pub fn is_here(namespace: Option<u64>) -> Result<bool> {
+    let here = network_namespace()?;
+    Ok(namespace.is_none_or(|namespace| namespace == here))
+}
+
+/// In words, that there is an agent here which was not found; none if there is none, or if nobody may know.
+pub fn elsewhere(asked: Option<&Path>) -> Option<String> {
+    let pid = lock::holder().ok()??;
+    let who = match pid {
+        0 => "an agent runs here, outside of this container".to_owned(),
+        pid => format!("an agent runs here, with process id {pid}"),
+    };
+    let path = asked.unwrap_or(Path::new(SOCKET)).display();
+    Some(format!(
+        "{who}, but not at {path}: expected --socket with the path that `tidegate run` was given"
+    ))
+}
+
+/// Removes the sockets of this namespace that a killed agent has left. Returns their paths.
+pub fn clear() -> Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
+    for path in [beside()?, SOCKET.into()] {
+        if UnixStream::connect(&path).is_err() && path.exists() {
+            remove_stale(&path)?;
+            removed.push(path);
+        }
+    }
+    Ok(removed)
+}
