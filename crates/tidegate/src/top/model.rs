@@ -178,6 +178,7 @@ impl Model {
             now_us: self.at_us,
         };
         Row {
+            remote_name: None,
             interface: self.about.interface(key.ifindex),
             device: flow
                 .device
@@ -201,6 +202,7 @@ impl Model {
             protocol: left.protocol,
         };
         Row {
+            remote_name: None,
             interface: self.about.interface(key.ifindex),
             device: None,
             bytes: left.bytes,
@@ -227,6 +229,7 @@ impl Model {
             protocol: way.protocol,
         };
         Row {
+            remote_name: None,
             interface: self.about.interface(key.ifindex),
             device: None,
             bytes: way.bytes,
@@ -369,6 +372,11 @@ impl Model {
     /// All rows, in no particular order.
     pub fn all(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The same, to be completed.
+    pub fn rows_mut(&mut self) -> &mut [Row] {
+        &mut self.rows
     }
 
     /// The rows that are wanted, in order.
