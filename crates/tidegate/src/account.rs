@@ -15,6 +15,9 @@ const MARKS: usize = 6;
 /// Marks that divide a day.
 const HOURS: usize = 24;
 
+/// Marks that divide a week.
+const DAYS: usize = 7;
+
 /// Of kinds that are less than this part of the whole nothing is said.
 const WORTH: f64 = 0.005;
 
@@ -42,6 +45,9 @@ pub struct Books {
     marks: VecDeque<Sums>,
     /// Of each hour, where somebody asks for the last day.
     hours: VecDeque<Sums>,
+    /// Of each day, likewise, and the hours since the last of them.
+    days: VecDeque<Sums>,
+    hours_of_the_day: usize,
 }
 
 /// The account of a time.
@@ -127,6 +133,11 @@ impl Books {
     /// An hour is over.
     pub fn mark_hour(&mut self, agent: &Agent, now_us: u64) -> Result<(), AgentError> {
         let sums = self.sums(agent, now_us)?;
+        self.hours_of_the_day += 1;
+        if self.hours_of_the_day == HOURS {
+            self.hours_of_the_day = 0;
+            keep(&mut self.days, DAYS, sums.clone());
+        }
         keep(&mut self.hours, HOURS, sums);
         Ok(())
     }
@@ -138,8 +149,7 @@ impl Books {
         about: &About,
         now_us: u64,
     ) -> Result<Account, AgentError> {
-        let full = self.marks.len() == MARKS;
-        let from = self.marks.front().filter(|_| full).unwrap_or(&self.begin);
+        let from = self.since(&self.marks, MARKS);
         Ok(self.sums(agent, now_us)?.since(from, about))
     }
 
@@ -150,9 +160,25 @@ impl Books {
         about: &About,
         now_us: u64,
     ) -> Result<Account, AgentError> {
-        let full = self.hours.len() == HOURS;
-        let from = self.hours.front().filter(|_| full).unwrap_or(&self.begin);
+        let from = self.since(&self.hours, HOURS);
         Ok(self.sums(agent, now_us)?.since(from, about))
+    }
+
+    /// Of the last week, 6 to 7 days, likewise.
+    pub fn of_the_week(
+        &self,
+        agent: &Agent,
+        about: &About,
+        now_us: u64,
+    ) -> Result<Account, AgentError> {
+        let from = self.since(&self.days, DAYS);
+        Ok(self.sums(agent, now_us)?.since(from, about))
+    }
+
+    /// The first of so many marks, or the start where there are not so many yet.
+    fn since<'a>(&'a self, marks: &'a VecDeque<Sums>, all: usize) -> &'a Sums {
+        let first = marks.front().filter(|_| marks.len() == all);
+        first.unwrap_or(&self.begin)
     }
 
     /// Bytes that were carried so far, of all kinds, by [`Direction::ALL`].

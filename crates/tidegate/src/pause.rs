@@ -2,9 +2,9 @@
 
 use crate::args::examples::{Example, examples};
 use crate::exit::BadInput;
-use crate::lock;
+use crate::meeting;
 use crate::run::pause::LONGEST;
-use crate::run::serve::{Client, Order, Ordered, SOCKET};
+use crate::run::serve::{Order, Ordered};
 use anyhow::Result;
 use clap::Args;
 use nix::unistd::geteuid;
@@ -47,9 +47,9 @@ pub struct ResumeArgs {
 /// To whom it is said, and how the answer is shown.
 #[derive(Debug, Args)]
 pub struct To {
-    /// The agent's socket
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
+    /// The agent's socket; by default that of the agent in this network namespace
+    #[arg(long, value_name = "FILE")]
+    pub socket: Option<PathBuf>,
     /// Print the agent's answer as JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -70,8 +70,9 @@ fn order(to: &To, order: &Order) -> Result<()> {
     if !geteuid().is_root() {
         return Err(BadInput("only root may pause the agent; expected sudo".into()).into());
     }
-    let Some(mut agent) = Client::connect(&to.socket)? else {
-        return Err(nobody(&to.socket).into());
+    let asked = to.socket.as_deref();
+    let Some((_, mut agent)) = meeting::find(asked)? else {
+        return Err(nobody(asked).into());
     };
     let done = agent.order(order)?;
     let mut out = terminal::data();
@@ -92,16 +93,13 @@ fn what(done: &Ordered) -> String {
     }
 }
 
-fn nobody(socket: &Path) -> BadInput {
-    let socket = socket.display();
-    BadInput(match lock::holder() {
-        Ok(Some(pid)) if pid > 0 => format!(
-            "the agent with process id {pid} does not answer at {socket}; expected the --socket that it was started with"
-        ),
-        _ => format!(
-            "no agent answers at {socket}: there is nothing to pause; expected one that was started by `tidegate run`"
-        ),
-    })
+fn nobody(asked: Option<&Path>) -> BadInput {
+    let path = asked.unwrap_or(Path::new(meeting::SOCKET)).display();
+    BadInput(meeting::elsewhere(asked).unwrap_or_else(|| {
+        format!(
+            "no agent answers at {path}: there is nothing to pause; expected one that was started by `tidegate run`"
+        )
+    }))
 }
 
 /// A number of seconds, minutes, hours or days.

@@ -18,6 +18,7 @@ mod shown;
 mod trials;
 mod units;
 mod wake;
+mod weeks;
 
 use crate::account::{Account, Books};
 use crate::config::{Settings, settings};
@@ -50,6 +51,7 @@ use tidegate_agent::{
 use tidegate_laws::Law;
 use units::Units;
 use wake::Wake;
+use weeks::Weeks;
 
 /// Between two reports.
 const REPORT: Duration = Duration::from_secs(1);
@@ -88,6 +90,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     tidegate_agent::drop_capabilities()?;
     let about = watched.about.clone();
     let shared = Shared::new(watched);
+    let mut weeks = Weeks::new(args.weekly, &shared);
     // Who reads that it has started may ask it at once.
     let shown = Shown::open(&operation.settings, args, &shared, wake.bell()?)?;
     announce(&about, log);
@@ -113,6 +116,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         let next_report = report.is_wanted(dry_run).then_some(next);
         let quiet = [
             books.next_us(),
+            weeks.next_us(),
             trials::next_us(&shared),
             pause::next_us(&shared),
             sharing.next_us(),
@@ -140,6 +144,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             pauses.step(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);
+            weeks.step(&shared, log);
         });
         let now = Instant::now();
         if now >= next {
@@ -225,11 +230,7 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
                 &watched.windowless,
             )
         };
-<<<<<<< HEAD
-        Ok::<_, anyhow::Error>(watched.about_now())
-=======
-        Ok::<_, anyhow::Error>((watched.about.clone(), awaiting))
->>>>>>> sight
+        Ok::<_, anyhow::Error>((watched.about_now(), awaiting))
     });
     let file = args.config.as_deref().unwrap_or(Path::new("")).display();
     let fields = json!({ "file": file.to_string() });

@@ -242,6 +242,12 @@ impl AgentService {
         Ok(account.with(self.compared(now_us)))
     }
 
+    /// What was done in the last week, if hours are marked.
+    pub fn account_of_the_week(&self, now_us: u64) -> Result<Account> {
+        let account = self.books.of_the_week(&self.agent, &self.about, now_us)?;
+        Ok(account.with(self.compared(now_us)))
+    }
+
     /// What was done in all.
     pub fn whole_account(&self, now_us: u64) -> Result<Account> {
         let account = self.books.in_all(&self.agent, &self.about, now_us)?;

@@ -6,6 +6,7 @@ mod counters;
 mod details;
 mod filter;
 pub mod model;
+mod names;
 mod once;
 pub mod order;
 pub mod report;
@@ -28,6 +29,7 @@ use crate::signals;
 use anyhow::{Context, Result};
 pub use args::TopArgs;
 use model::Model;
+use names::Names;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use ratatui::DefaultTerminal;
@@ -71,14 +73,17 @@ fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
     }
     let interval = Duration::from_secs_f64(args.interval);
     let view = View::new(args.sort, &args.filter, args.all);
+    let names = Names::start(args.names)?;
     let mut model = Model::default();
     // A rate takes two looks.
     model.update(source.snapshot()?);
+    names.give(&mut model, &view.selection);
     loop {
         if !sleep(interval, stop) {
             return Ok(());
         }
         model.update(source.snapshot()?);
+        names.give(&mut model, &view.selection);
         let rows = model.rows(&view.selection);
         if args.json {
             Report::new(&model, &rows).print()?;
@@ -118,6 +123,7 @@ fn interact(
 ) -> Result<()> {
     let interval = Duration::from_secs_f64(args.interval);
     let mut view = View::new(args.sort, &args.filter, args.all);
+    let names = Names::start(args.names)?;
     let mut model = Model::default();
     let mut trouble = None;
     let mut next = Instant::now();
@@ -128,6 +134,7 @@ fn interact(
                 match source.snapshot() {
                     Ok(snapshot) => {
                         model.update(snapshot);
+                        names.give(&mut model, &view.selection);
                         trouble = None;
                     }
                     Err(error) => trouble = Some(format!("{error:#}")),

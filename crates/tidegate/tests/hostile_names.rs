@@ -8,12 +8,12 @@ use crate::running::{Running, TIDEGATE, json};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_terminal::is_invisible;
@@ -287,4 +287,91 @@ fn what_top_prints_obeys_no_device() {
     let text = String::from_utf8(output.stdout).unwrap();
     let longest = text.lines().map(|line| line.chars().count()).max();
     assert!(longest.unwrap() < 400, "{text}");
+}
+
+/// `top --names` of that agent, where these files are in the place of the system's.
+fn named(socket: &Path, files: &[(&Path, &str)], more: &[&str]) -> Output {
+    let mounts = files.iter();
+    let mounts = mounts.map(|(file, place)| format!("mount --bind {} {place}; ", file.display()));
+    let script = format!("{}exec \"$@\"", mounts.collect::<String>());
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-ec", &script, "sh", TIDEGATE]);
+    command.args(["top", "--once", "--all", "--names", "--interval", "0.5"]);
+    command.args(more).arg("--socket").arg(socket);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    output
+}
+
+/// Whoever has an address says what it is called.
+#[test]
+fn what_top_prints_obeys_no_name_of_an_address() {
+    if !has_program("unshare", "util-linux") {
+        return;
+    }
+    let Some(snapshot) = snapshot() else { return };
+    let folder = TempDir::new().unwrap();
+    let (socket, hosts) = (
+        folder.path().join("agent.sock"),
+        folder.path().join("hosts"),
+    );
+    answer(UnixListener::bind(&socket).unwrap(), &snapshot);
+    let server = Veth::server_address(IpVersion::V4);
+    let called = |name: &str, more: &[&str]| {
+        fs::write(&hosts, format!("{server} {name}\n")).unwrap();
+        named(&socket, &[(&hosts, "/etc/hosts")], more)
+    };
+    let output = called(HOSTILE.trim_end(), &[]);
+    assert_tame(&output.stdout, "top --names");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(r"\u{200b}:"), "{text}");
+    let long = format!("{}.example.net", ["x".repeat(60), "y".repeat(60)].join("."));
+    let text = String::from_utf8(called(&long, &[]).stdout).unwrap();
+    assert!(text.contains("yyy.example.net:"), "{text}");
+    let longest = text.lines().map(|line| line.chars().count()).max();
+    assert!(longest.unwrap() < 400, "{text}");
+    let text = String::from_utf8(called("far.example.net", &["--filter", "example.net"]).stdout);
+    assert!(text.unwrap().contains("far.example.net:"));
+    // What is for programs has the name itself.
+    let look = json(&called(HOSTILE.trim_end(), &["--json"]));
+    assert_eq!(look["flows"][0]["remote_name"], HOSTILE.trim_end());
+}
+
+/// The display waits for no name server, nor does the end.
+#[test]
+fn top_waits_for_no_name_server() {
+    if !has_program("unshare", "util-linux") || !has_program("ip", "iproute2") {
+        return;
+    }
+    let Some(snapshot) = snapshot() else { return };
+    let namespace = Namespace::new().unwrap();
+    let work = || {
+        let up = ["link", "set", "lo", "up"];
+        assert!(Command::new("ip").args(up).status()?.success());
+        // It hears and says nothing.
+        let server = UdpSocket::bind("127.0.0.53:53")?;
+        server.set_read_timeout(Some(Duration::from_secs(10)))?;
+        let folder = TempDir::new()?;
+        let [socket, hosts, resolver, order] =
+            ["socket", "hosts", "resolv.conf", "nsswitch.conf"].map(|f| folder.path().join(f));
+        answer(UnixListener::bind(&socket)?, &snapshot);
+        fs::write(&hosts, "127.0.0.1 localhost\n")?;
+        fs::write(&resolver, "nameserver 127.0.0.53\n")?;
+        fs::write(&order, "hosts: files dns\n")?;
+        let files: [(&Path, &str); 3] = [
+            (&hosts, "/etc/hosts"),
+            (&resolver, "/etc/resolv.conf"),
+            (&order, "/etc/nsswitch.conf"),
+        ];
+        let began = Instant::now();
+        let output = named(&socket, &files, &[]);
+        let took = began.elapsed();
+        let text = String::from_utf8(output.stdout)?;
+        let address = Veth::server_address(IpVersion::V4).to_string();
+        assert!(text.contains(&address), "{text}");
+        server.recv_from(&mut [0; 512]).expect("it is asked");
+        assert!(took < Duration::from_secs(4), "{took:?}");
+        Ok(())
+    };
+    namespace.run(work).unwrap();
 }

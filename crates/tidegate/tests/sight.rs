@@ -212,6 +212,48 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
     work.unwrap();
 }
 
+/// Weeks of four seconds, of which two have a download.
+#[test]
+fn a_week_is_told_when_it_is_over_and_the_next_one_apart() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let mut agent = start(&["--weekly", "4", "--account", "0"]);
+        agent.event("serving");
+        let ends = traffic(&hosts);
+        let week = agent.event("week");
+        let way = &week["ways"][0];
+        assert_eq!(
+            (way["direction"].as_str(), week["seconds"].as_u64()),
+            (Some("down"), Some(4))
+        );
+        let carried = way["bytes"].as_u64().unwrap();
+        assert!((FILE as u64..2 * FILE as u64).contains(&carried), "{week}");
+        let [median, most] = [&way["queue"]["median_us"], &way["longest_us"]];
+        assert!(median.as_u64().unwrap() <= most.as_u64().unwrap(), "{week}");
+        // No less than the mean.
+        let busiest = way["busiest_bps"].as_f64().unwrap();
+        assert!(busiest > carried as f64 * 8.0 / 4.1, "{week}");
+        let words = week["message"].as_str().unwrap();
+        assert!(words.starts_with("last 4 s: down 3."), "{words}");
+        assert!(words.contains("in the busiest hour, queue "), "{words}");
+        drop(ends);
+        // The second one may have what the ends say last.
+        agent.event("week");
+        let week = agent.event("week");
+        let way = &week["ways"][0];
+        assert!(
+            way["queue"].is_null() && way["bytes"].as_u64() < Some(10_000),
+            "{week}"
+        );
+        agent.interrupt();
+        Ok(())
+    });
+    work.unwrap();
+}
+
 /// The account in the log holds what came in its time, and the last one what came in all, on interfaces that are gone
 /// by then, too.
 #[test]

@@ -46,6 +46,9 @@ const EXAMPLES: &[Example] = &[
     ),
 ];
 
+/// Seconds of a week.
+const WEEK: u32 = 7 * 86_400;
+
 /// Arguments of `run`.
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = examples(EXAMPLES))]
@@ -110,6 +113,9 @@ pub struct RunArgs {
     /// Write a summary to the log every so many seconds; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub account: u32,
+    /// Write to the log every so many seconds what that time was like, a week if nobody says otherwise; 0: never
+    #[arg(long, value_name = "SECONDS", default_value_t = WEEK, hide_default_value = true)]
+    pub weekly: u32,
     /// One JSON object a second on standard output, instead of text
     #[arg(long)]
     pub json: bool,

@@ -2,10 +2,10 @@
 //! its script and its icon, and two documents of JSON that the script asks for; nothing else, and nothing that is written.
 
 mod address;
-mod history;
+pub mod history;
 mod host;
 mod now;
-mod source;
+pub mod source;
 mod verdict;
 mod watch;
 

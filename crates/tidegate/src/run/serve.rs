@@ -4,13 +4,9 @@
 
 mod readers;
 
-<<<<<<< HEAD
 use crate::run::pause::{LONGEST, Paused};
 use crate::run::wake::Bell;
-use crate::snapshot::{Shared, Snapshot, VERSION};
-=======
 use crate::snapshot::{About, Shared, Snapshot, VERSION};
->>>>>>> sight
 use anyhow::{Context, Error, Result, anyhow, bail};
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::sys::stat::{Mode, umask};
@@ -29,8 +25,6 @@ use std::time::Duration;
 
 /// An agent that does not answer is given up. With a hundred thousand connections an answer is 70 MB, and the machine may be busy.
 const ANSWER: Duration = Duration::from_secs(30);
-/// What is said then.
-const ENDED: &str = "the agent has ended";
 /// Bytes of a question, at most.
 const QUESTION: u64 = 1024;
 /// What whoever comes too late is told.
@@ -187,9 +181,10 @@ fn answer(stream: &UnixStream, place: &Place, asked: &Asked) -> std::io::Result<
 fn reply(line: &str, from: &UnixStream, asked: &Asked) -> serde_json::Result<Vec<u8>> {
     let replied = match serde_json::from_str(line) {
         Ok(Line::Question(Question::Snapshot)) => asked.snapshot(),
+        Ok(Line::Question(Question::About)) => asked.about(),
         Ok(Line::Order(order)) => asked.follow(&order, from),
         Err(_) => Err(anyhow!(
-            "expected {{\"get\":\"snapshot\"}}, {{\"do\":\"pause\",\"seconds\":N}} or {{\"do\":\"resume\"}}, not understood"
+            "expected {{\"get\":\"snapshot\"}}, {{\"get\":\"about\"}}, {{\"do\":\"pause\",\"seconds\":N}} or {{\"do\":\"resume\"}}, not understood"
         )),
     };
     replied.or_else(|error| {
@@ -197,7 +192,6 @@ fn reply(line: &str, from: &UnixStream, asked: &Asked) -> serde_json::Result<Vec
             version: VERSION,
             error: format!("{error:#}"),
         })
-<<<<<<< HEAD
     })
 }
 
@@ -205,22 +199,11 @@ impl Asked {
     fn snapshot(&self) -> Result<Vec<u8>> {
         let snapshot = self.shared.with(|watched| watched.snapshot());
         Ok(serde_json::to_vec(&snapshot.context(ENDED)??)?)
-=======
-    };
-    match serde_json::from_str(line) {
-        Ok(Question::Snapshot) => match shared.with(|watched| watched.snapshot()) {
-            Some(Ok(snapshot)) => serde_json::to_vec(&snapshot),
-            Some(Err(error)) => refuse(format!("{error:#}")),
-            None => refuse(ENDED.into()),
-        },
-        Ok(Question::About) => match shared.with(|watched| watched.about.clone()) {
-            Some(about) => serde_json::to_vec(&about),
-            None => refuse(ENDED.into()),
-        },
-        Err(error) => refuse(format!(
-            "expected {{\"get\":\"snapshot\"}} or {{\"get\":\"about\"}}, not understood: {error}"
-        )),
->>>>>>> sight
+    }
+
+    fn about(&self) -> Result<Vec<u8>> {
+        let about = self.shared.with(|watched| watched.about_now());
+        Ok(serde_json::to_vec(&about.context(ENDED)?)?)
     }
 
     /// Does what root asks for. Who may only look may not.
@@ -281,22 +264,14 @@ impl Client {
 
     /// The network namespace that the agent is in; none if it is too old to say.
     pub fn namespace(&mut self) -> Result<Option<u64>> {
-        let line = self.ask(&Question::About)?;
+        let line = self.answer(&Question::About)?;
         let about = serde_json::from_str::<About>(&line);
         Ok(about.ok().and_then(|about| about.namespace))
     }
 
     /// Asks for the state now.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
-<<<<<<< HEAD
         let snapshot: Snapshot = self.ask(&Question::Snapshot)?;
-=======
-        let line = self.ask(&Question::Snapshot)?;
-        if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
-            bail!("the agent says: {}", refusal.error);
-        }
-        let snapshot: Snapshot = serde_json::from_str(&line).context("read the agent's answer")?;
->>>>>>> sight
         if snapshot.version != VERSION {
             bail!(
                 "the agent speaks version {} of the protocol, expected {VERSION}; it is Tidegate {}",
@@ -307,18 +282,21 @@ impl Client {
         Ok(snapshot)
     }
 
-<<<<<<< HEAD
     /// Has the agent do that.
     pub fn order(&mut self, order: &Order) -> Result<Ordered> {
         self.ask(order)
     }
 
     fn ask<T: DeserializeOwned>(&mut self, line: &impl Serialize) -> Result<T> {
+        let line = self.answer(line)?;
+        if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
+            bail!("the agent says: {}", refusal.error);
+        }
+        serde_json::from_str(&line).context("read the agent's answer")
+    }
+
+    fn answer(&mut self, line: &impl Serialize) -> Result<String> {
         let mut question = serde_json::to_vec(line)?;
-=======
-    fn ask(&mut self, question: &Question) -> Result<String> {
-        let mut question = serde_json::to_vec(question)?;
->>>>>>> sight
         question.push(b'\n');
         self.stream.get_mut().write_all(&question)?;
         let mut line = String::new();
@@ -332,18 +310,9 @@ impl Client {
                 _ => Error::new(e).context("hear the agent's answer"),
             });
         if read? == 0 {
-<<<<<<< HEAD
-            bail!("{ENDED}");
-        }
-        if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
-            bail!("the agent says: {}", refusal.error);
-        }
-        serde_json::from_str(&line).context("read the agent's answer")
-=======
             bail!(ENDED);
         }
         Ok(line)
->>>>>>> sight
     }
 }
 

@@ -31,13 +31,8 @@ impl Shown {
         Ok(Shown {
             metrics: metrics.transpose()?,
             page: page.transpose()?,
-<<<<<<< HEAD
-            socket: args.socket.clone(),
-            served: serve::serve(&args.socket, shared, bell),
-=======
-            served: serve::serve(&socket, shared),
+            served: serve::serve(&socket, shared, bell),
             socket,
->>>>>>> sight
         })
     }
 

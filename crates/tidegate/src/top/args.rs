@@ -12,6 +12,7 @@ const EXAMPLES: &[Example] = &[
         "sudo tidegate top --filter 'down !udp'",
         "downloads over TCP alone",
     ),
+    ("sudo tidegate top --names", "names instead of addresses"),
     ("sudo tidegate top --once --json", "one look, for programs"),
 ];
 
@@ -39,6 +40,10 @@ pub struct TopArgs {
     /// Show flows that ended or idle, and small ones without a window, too, for as long as the agent remembers them
     #[arg(long)]
     pub all: bool,
+    /// Show the far ends' names, as far as the system's resolver knows them, instead of their addresses. Name servers learn
+    /// which addresses these are, and whoever has an address chooses its name
+    #[arg(long)]
+    pub names: bool,
     /// Look twice, print a table, and end
     #[arg(long)]
     pub once: bool,

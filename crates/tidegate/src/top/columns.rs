@@ -106,7 +106,9 @@ impl Column {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Direction => "↓: data that arrive; ↑: data that leave.",
-            Self::Remote => "Address and port of the far end.",
+            Self::Remote => {
+                "Address and port of the far end; with `--names` its name, once that is known."
+            }
             Self::Local => {
                 "Address and port of this machine's end, or of that of a device behind it."
             }
@@ -191,7 +193,10 @@ impl Column {
                 Direction::Down => "↓".into(),
                 Direction::Up => "↑".into(),
             },
-            Self::Remote => fit(&row.key.remote, width.into()),
+            Self::Remote => match &row.remote_name {
+                Some(name) => fit_name(name, row.key.remote.port, width.into()),
+                None => fit(&row.key.remote, width.into()),
+            },
             Self::Local => fit(&row.key.local, width.into()),
             Self::Device => known(row.device.as_ref().map(|name| name_in(name, width))),
             Self::Interface => name_in(&row.interface, LONGEST_NAME),
@@ -240,6 +245,21 @@ pub fn name_in(name: &str, width: u16) -> String {
     cut(&shown(name), width.into()).into_owned()
 }
 
+/// A far end by its name, in at most `width` characters: of what is too long the head goes, as whose it is stands last.
+fn fit_name(name: &str, port: u16, width: usize) -> String {
+    let text = match port {
+        0 => shown(name).into_owned(),
+        port => format!("{}:{port}", shown(name)),
+    };
+    let over = text.chars().count().saturating_sub(width);
+    match over {
+        0 => text,
+        over => std::iter::once('…')
+            .chain(text.chars().skip(over + 1))
+            .collect(),
+    }
+}
+
 /// An end in at most `width` characters: of what is too long the middle goes, for the port tells most.
 fn fit(end: &Endpoint, width: usize) -> String {
     let text = endpoint(end);
@@ -253,7 +273,7 @@ fn fit(end: &Endpoint, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, columns, fit};
+    use super::{Column, columns, fit, fit_name};
     use tidegate_agent::Endpoint;
 
     #[test]
@@ -292,5 +312,13 @@ mod tests {
             "[2001:db8:1234:5678:9abc:def0:1234:5678]:443"
         );
         assert_eq!(fit(&end("192.0.2.1"), 21), "192.0.2.1:443");
+    }
+
+    #[test]
+    fn a_long_name_keeps_whose_it_is() {
+        let name = "server-7.cache.example.net";
+        assert_eq!(fit_name(name, 443, 30), "server-7.cache.example.net:443");
+        assert_eq!(fit_name(name, 443, 21), "…ache.example.net:443");
+        assert_eq!(fit_name("a\u{1b}[2J", 0, 21), r"a\u{1b}[2J");
     }
 }

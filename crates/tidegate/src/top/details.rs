@@ -41,10 +41,15 @@ fn head(row: &Row) -> String {
         Direction::Down => (&row.key.remote, &row.key.local, "arrive"),
         Direction::Up => (&row.key.local, &row.key.remote, "leave"),
     };
+    let name = row.remote_name.as_ref();
     format!(
-        "{} → {}, {}{}, data that {what} on {}; {} so far{}",
+        "{} → {}{}, {}{}, data that {what} on {}; {} so far{}",
         endpoint(from),
         endpoint(to),
+        name.map_or(String::new(), |name| format!(
+            " (the far end calls itself {})",
+            name_in(name, LONGEST_NAME)
+        )),
         row.key.protocol(),
         row.device.as_ref().map_or(String::new(), |name| format!(
             ", of {}",

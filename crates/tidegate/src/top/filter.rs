@@ -74,6 +74,10 @@ impl Test {
                 let fields = [
                     endpoint(&row.key.remote),
                     endpoint(&row.key.local),
+                    row.remote_name
+                        .as_deref()
+                        .unwrap_or_default()
+                        .to_lowercase(),
                     row.key.protocol(),
                     row.interface.to_lowercase(),
                     row.device.clone().unwrap_or_default().to_lowercase(),

@@ -171,6 +171,7 @@ impl Model {
             now_us: self.at_us,
         };
         Row {
+            remote_name: None,
             interface: self.about.interface(key.ifindex),
             device: flow
                 .device
@@ -199,6 +200,7 @@ impl Model {
         };
         let (bytes, rate_bps) = self.counters.take(Table::Left, &key, count);
         Row {
+            remote_name: None,
             interface: self.about.interface(key.ifindex),
             device: None,
             bytes,
@@ -225,6 +227,7 @@ impl Model {
         };
         let (bytes, rate_bps) = self.counters.take(Table::Windowless, &key, count);
         Row {
+            remote_name: None,
             interface: self.about.interface(key.ifindex),
             device: None,
             bytes,
@@ -367,6 +370,11 @@ impl Model {
     /// All rows, in no particular order.
     pub fn all(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The same, to be completed.
+    pub fn rows_mut(&mut self) -> &mut [Row] {
+        &mut self.rows
     }
 
     /// The rows that are wanted, in order.

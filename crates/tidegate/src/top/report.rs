@@ -33,6 +33,8 @@ pub struct Report<'a> {
 struct Line<'a, T> {
     #[serde(flatten)]
     view: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remote_name: Option<&'a str>,
     interface: &'a str,
     rate_bps: Option<f64>,
     state: State,
@@ -47,6 +49,7 @@ impl<'a, T> Line<'a, T> {
     fn new(row: &'a Row, view: &'a T) -> Self {
         Self {
             view,
+            remote_name: row.remote_name.as_deref(),
             interface: &row.interface,
             rate_bps: row.rate_bps.map(f64::round),
             state: row.state,

@@ -2,6 +2,7 @@
 
 use crate::top::units::share;
 use serde::Serialize;
+use std::sync::Arc;
 use tidegate_agent::{
     Carried, Direction, Endpoint, FlowView, GroupView, HoldView, Kind, LeftView, Limit, Marks,
     WindowlessView,
@@ -50,6 +51,8 @@ pub enum Seen {
 pub struct Row {
     /// Which data.
     pub key: Key,
+    /// What the far end is called, where that is wanted and known.
+    pub remote_name: Option<Arc<str>>,
     /// The interface's name.
     pub interface: String,
     /// What its device is called, where shares are by device and it is known.

@@ -1,6 +1,8 @@
 //! How an agent and who looks at it find each other, and what a reload says of settings that only a start reads.
 
 use crate::{DENIES, Host, text};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Stdio};
@@ -42,11 +44,8 @@ impl Usual {
 
     /// Ends it in order.
     fn end(mut self) {
-        // SAFETY: plain numbers; the child has not been waited for.
-        assert_eq!(
-            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) },
-            0
-        );
+        let pid = Pid::from_raw(self.child.id() as i32);
+        kill(pid, Signal::SIGTERM).unwrap();
         assert!(self.child.wait().unwrap().success());
     }
 }

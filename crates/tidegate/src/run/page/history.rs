@@ -1,5 +1,5 @@
-//! What the queue was and what was carried: each second of the last two minutes, each minute of the last day. Without a
-//! clock and without the agent.
+//! What the queue was and what was carried: each second of the last two minutes, each minute of the last day, each hour of
+//! the last week. Without a clock and without the agent.
 
 use crate::account::Spread;
 use serde::Serialize;
@@ -9,11 +9,13 @@ use tidegate_agent::Histogram;
 
 const SECOND_US: u64 = 1_000_000;
 const MINUTE_US: u64 = 60 * SECOND_US;
+const HOUR_US: u64 = 60 * MINUTE_US;
 /// Samples that are kept.
 const SECONDS: usize = 120;
 const MINUTES: usize = 24 * 60;
 /// Between two looks that are nearer a rate would be chance.
 const NEAREST_US: u64 = SECOND_US / 2;
+const HOURS: usize = 7 * 24;
 /// A second of which nothing was heard for so long says nothing of now.
 const STALE_US: u64 = 5 * SECOND_US;
 
@@ -35,7 +37,7 @@ pub struct Observation {
 pub struct Sample {
     /// When it ended.
     pub at_us: u64,
-    /// Some of it passed unsteered, to compare.
+    /// It passed unsteered; of a minute any part of it, of an hour most.
     pub passes: bool,
     /// By direction.
     pub ways: [Point; 2],
@@ -54,11 +56,20 @@ pub struct Point {
 #[derive(Debug, Default)]
 pub struct History {
     second: Option<Observation>,
-    minute: Option<Observation>,
-    /// Whether any look of the minute found that nothing was steered.
-    passed: bool,
+    minute: Option<Stretch>,
+    hour: Option<Stretch>,
     seconds: VecDeque<Sample>,
     minutes: VecDeque<Sample>,
+    hours: VecDeque<Sample>,
+}
+
+/// The time since a look.
+#[derive(Debug)]
+struct Stretch {
+    from: Observation,
+    /// Looks since then, and those of them that found that nothing was steered.
+    looks: u32,
+    passed: u32,
 }
 
 /// Samples for a page, which has no clock of this machine's.
@@ -82,19 +93,13 @@ impl History {
                 Sample::of(before, &observation, observation.passes),
             );
         }
-        self.passed |= observation.passes;
-        match &self.minute {
-            None => self.minute = Some(observation.clone()),
-            Some(before) if observation.at_us >= before.at_us + MINUTE_US => {
-                keep(
-                    &mut self.minutes,
-                    MINUTES,
-                    Sample::of(before, &observation, self.passed),
-                );
-                self.minute = Some(observation.clone());
-                self.passed = false;
-            }
-            Some(_) => {}
+        if let Some(over) = Stretch::step(&mut self.minute, &observation, MINUTE_US) {
+            let sample = Sample::of(&over.from, &observation, over.passed > 0);
+            keep(&mut self.minutes, MINUTES, sample);
+        }
+        if let Some(over) = Stretch::step(&mut self.hour, &observation, HOUR_US) {
+            let sample = Sample::of(&over.from, &observation, 2 * over.passed > over.looks);
+            keep(&mut self.hours, HOURS, sample);
         }
         self.second = Some(observation);
     }
@@ -116,10 +121,34 @@ impl History {
         Course { samples, now_us }
     }
 
+    /// The last week.
+    pub fn hours(&self, now_us: u64) -> Course<'_> {
+        let samples = &self.hours;
+        Course { samples, now_us }
+    }
+
     /// The last day.
     pub fn minutes(&self, now_us: u64) -> Course<'_> {
         let samples = &self.minutes;
         Course { samples, now_us }
+    }
+}
+
+impl Stretch {
+    /// Takes a look. When so long is over another one begins, and that one is returned.
+    fn step(slot: &mut Option<Self>, now: &Observation, length_us: u64) -> Option<Self> {
+        if let Some(stretch) = slot {
+            stretch.looks += 1;
+            stretch.passed += u32::from(now.passes);
+            if now.at_us < stretch.from.at_us + length_us {
+                return None;
+            }
+        }
+        slot.replace(Self {
+            from: now.clone(),
+            looks: 0,
+            passed: 0,
+        })
     }
 }
 

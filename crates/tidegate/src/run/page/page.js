@@ -6,7 +6,11 @@ const PATIENCE_MS = 10000;
 const DAY_MS = 60000;
 const FELT_MS = 100;
 const WAYS = ["down", "up"];
-const SPANS = { seconds: { length: 120, step: 1 }, minutes: { length: 86400, step: 60 } };
+const SPANS = {
+  seconds: { length: 120, step: 1, few: "" },
+  minutes: { length: 86400, step: 60, few: "A point a minute: the first ones come within two minutes." },
+  hours: { length: 7 * 86400, step: 3600, few: "A point an hour: the first ones come within two hours." },
+};
 
 const at = (id) => document.getElementById(id);
 const state = { now: null, day: null, dayAt: 0, heardAt: 0 };
@@ -233,8 +237,9 @@ function chosen(name) {
 }
 
 function showDone() {
-  const day = chosen("sum") === "day";
-  const summary = day ? state.day && state.day.day : state.now && state.now.hour;
+  const name = chosen("sum");
+  const from = name === "hour" ? state.now : state.day;
+  const summary = from && from[name];
   if (!summary) return;
   const done = at("done");
   const quiet = summary.ways.length === 0;
@@ -392,9 +397,18 @@ function times(span, width) {
   if (span.step === 1) {
     return [[120, "2 min ago", "start"], [60, "1 min ago", "middle"], [0, "now", "end"]];
   }
-  const hours = width < 500 ? 6 : 3;
   const marks = [];
   const now = new Date();
+  if (span.step === 3600) {
+    // Midnights, each below it the day that begins.
+    const mark = new Date(now);
+    for (mark.setHours(0, 0, 0, 0); (now - mark) / 1000 < span.length - 20000; mark.setDate(mark.getDate() - 1)) {
+      const age = (now - mark) / 1000;
+      if (age > 20000) marks.push([age, mark.toLocaleDateString(undefined, { weekday: "short" }), "middle"]);
+    }
+    return marks;
+  }
+  const hours = width < 500 ? 6 : 3;
   const mark = new Date(now);
   mark.setMinutes(0, 0, 0);
   for (; now - mark < 86400000; mark.setHours(mark.getHours() - 1)) {
@@ -440,7 +454,8 @@ const RATE = {
 
 function showCharts() {
   const name = chosen("span");
-  const samples = name === "minutes" ? state.day && state.day.minutes : state.now && state.now.seconds;
+  const from = name === "seconds" ? state.now : state.day;
+  const samples = from && from[name];
   if (!samples) return;
   chart(at("queue-chart"), samples, SPANS[name], QUEUE);
   chart(at("rate-chart"), samples, SPANS[name], RATE);
@@ -452,8 +467,7 @@ function showCharts() {
 function read(samples, span) {
   const age = at("queue-chart").cursor;
   if (age === undefined || age === null) {
-    const few = span.step > 1 && samples.length < 2;
-    setText(at("reading"), few ? "A point a minute: the first ones come within two minutes." : "Point at a curve to read it.");
+    setText(at("reading"), (samples.length < 2 && span.few) || "Point at a curve to read it.");
     return;
   }
   const near = samples.reduce((best, s) => (best && Math.abs(best[0] - age) <= Math.abs(s[0] - age) ? best : s), null);
@@ -461,7 +475,8 @@ function read(samples, span) {
     setText(at("reading"), "Nothing is known of that time.");
     return;
   }
-  const clock = new Date(Date.now() - 1000 * near[0]).toLocaleTimeString();
+  const moment = new Date(Date.now() - 1000 * near[0]);
+  const clock = span.step < 3600 ? moment.toLocaleTimeString() : `${moment.toLocaleDateString(undefined, { weekday: "long" })}, the hour to ${moment.toLocaleTimeString()}`;
   const each = WAYS.map((_, way) => {
     const [half, most] = near[2 + 2 * way];
     const waits = half === null ? "no wait measured" : `waited ${delay(half)}, 19 of 20 less than ${delay(most)}`;

@@ -5,6 +5,16 @@ use crate::account::Account;
 use crate::snapshot::{About, Shared, Snapshot, now_with_sleep_us};
 use anyhow::{Context, Result};
 
+/// What was done, and by whom.
+pub struct Past {
+    /// By whom.
+    pub about: About,
+    /// In the last day.
+    pub day: Account,
+    /// In the last week.
+    pub week: Account,
+}
+
 /// It. What it has ended by gives nothing.
 pub trait Source: Send + Sync + 'static {
     /// µs of a clock that goes on while the machine sleeps.
@@ -16,8 +26,8 @@ pub trait Source: Send + Sync + 'static {
     /// Everything.
     fn snapshot(&self) -> Option<Result<Snapshot>>;
 
-    /// What was done in the last day, and by whom.
-    fn day(&self) -> Option<Result<(About, Account)>>;
+    /// What was done for long.
+    fn past(&self) -> Option<Result<Past>>;
 
     /// An hour is over.
     fn mark_hour(&self) -> Option<Result<()>>;
@@ -44,10 +54,14 @@ impl Source for Shared {
         self.with(|watched| watched.snapshot())
     }
 
-    fn day(&self) -> Option<Result<(About, Account)>> {
+    fn past(&self) -> Option<Result<Past>> {
         self.with(|watched| {
-            let account = watched.account_of_the_day(crate::snapshot::now_us())?;
-            Ok((watched.about_now(), account))
+            let now_us = crate::snapshot::now_us();
+            Ok(Past {
+                about: watched.about_now(),
+                day: watched.account_of_the_day(now_us)?,
+                week: watched.account_of_the_week(now_us)?,
+            })
         })
     }
 

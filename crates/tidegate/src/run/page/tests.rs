@@ -12,7 +12,7 @@ use tidegate_testing::{Browser, Screen};
 
 fn served(canned: Canned) -> Served {
     let watch = Watch::new(canned.clone());
-    canned.past().for_each(|look| watch.note(look));
+    canned.samples().for_each(|look| watch.note(look));
     serve_of(PageAddress(([127, 0, 0, 1], 0).into()), watch).unwrap()
 }
 
@@ -180,11 +180,13 @@ fn a_browser_shows_it_at_every_width_and_in_both_schemes() {
         for (name, page) in [("busy", &busy), ("quiet", &quiet)] {
             browser.open(&format!("http://{}/", page.address()));
             browser.wait_for("document.getElementById('state').className === 'state live'");
-            for span in ["seconds", "minutes"] {
+            for span in ["seconds", "minutes", "hours"] {
                 let choose = format!("document.querySelector('input[value={span}]').click()");
                 browser.evaluate(&choose);
-                if span == "minutes" {
-                    browser.evaluate("document.querySelector('input[value=day]').click()");
+                if span != "seconds" {
+                    let sum = if span == "hours" { "week" } else { "day" };
+                    let choose = format!("document.querySelector('input[value={sum}]').click()");
+                    browser.evaluate(&choose);
                     browser.evaluate(
                         "document.querySelectorAll('details').forEach(d => d.open = true)",
                     );

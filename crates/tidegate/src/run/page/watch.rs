@@ -41,6 +41,8 @@ struct Seen {
 struct Day<'a> {
     minutes: Course<'a>,
     day: Summary<'a>,
+    hours: Course<'a>,
+    week: Summary<'a>,
 }
 
 impl<S: Source> Watch<S> {
@@ -93,14 +95,16 @@ impl<S: Source> Watch<S> {
         Some(Ok(model))
     }
 
-    /// The last day, as JSON.
+    /// The last day and the last week, as JSON.
     pub fn day(&self) -> Option<Result<Vec<u8>>> {
-        let known = self.source.day()?;
-        let written = known.and_then(|(about, account)| {
-            let history = lock(&self.history);
+        let known = self.source.past()?;
+        let written = known.and_then(|past| {
+            let (history, now_us) = (lock(&self.history), self.source.now_us());
             let day = Day {
-                minutes: history.minutes(self.source.now_us()),
-                day: Summary::of(&account, &about),
+                minutes: history.minutes(now_us),
+                day: Summary::of(&past.day, &past.about),
+                hours: history.hours(now_us),
+                week: Summary::of(&past.week, &past.about),
             };
             serde_json::to_vec(&day).context("write the last day")
         });

@@ -1,4 +1,4 @@
-use super::{History, MINUTES, Observation, SECOND_US, SECONDS};
+use super::{HOURS, History, MINUTES, Observation, SECOND_US, SECONDS};
 use tidegate_agent::Histograms;
 
 /// A second in which so many packets waited so long, over and over.
@@ -121,4 +121,28 @@ fn a_second_that_took_longer_is_told_by_what_it_took() {
         history.now(0, link.observation.at_us).unwrap().rate_bps,
         1.2e6
     );
+}
+
+/// Looks a minute apart are enough to tell, and keep the test short.
+#[test]
+fn a_week_of_hours_is_kept_and_no_more() {
+    let (mut history, mut link) = (History::default(), Link::new());
+    let minutes = (HOURS as u64 + 3) * 60;
+    for minute in 0..minutes {
+        let mut observation = link.second(20_000, 10);
+        link.observation.at_us += 59 * SECOND_US;
+        // Two hours of a pause, and the slots of a comparison in each of the others.
+        let paused = (minutes - 300..minutes - 180).contains(&minute);
+        observation.passes = paused || minute % 60 == 7;
+        history.note(observation);
+    }
+    let week = serde_json::to_value(history.hours(link.observation.at_us)).unwrap();
+    let week = week.as_array().unwrap();
+    assert_eq!(week.len(), HOURS);
+    let ages: Vec<_> = week.iter().map(|e| e[0].as_u64().unwrap()).collect();
+    assert!(ages.windows(2).all(|two| two[0] == two[1] + 3600));
+    let passed = week.iter().filter(|entry| entry[1] == true).count();
+    assert_eq!(passed, 2);
+    // Ten packets a minute.
+    assert_eq!(week[0][3], 2_000);
 }

@@ -4,7 +4,7 @@ use crate::account::{Account, Part, Spread, Way};
 use crate::compare::Compared;
 use crate::devices::DeviceView;
 use crate::run::page::history::Observation;
-use crate::run::page::source::Source;
+use crate::run::page::source::{Past, Source};
 use crate::snapshot::{About, Snapshot};
 use crate::top::tests::{START_US, download, end, path, quic, snapshot};
 use anyhow::Result;
@@ -70,7 +70,7 @@ impl Canned {
     }
 
     /// A sample every second of the last two minutes, and every ten before.
-    pub fn past(&self) -> impl Iterator<Item = Observation> {
+    pub fn samples(&self) -> impl Iterator<Item = Observation> {
         let days = if self.mood == Mood::Busy { DAY_S } else { 200 };
         let seconds = (DAY_S - days..DAY_S).filter(|s| s % 10 == 0 || s + 130 > DAY_S);
         let busy = self.mood != Mood::Quiet;
@@ -169,12 +169,16 @@ impl Source for Canned {
         }
     }
 
-    fn day(&self) -> Option<Result<(About, Account)>> {
-        let day = |busy: Snapshot| (busy.agent, account(24 * 3600));
+    fn past(&self) -> Option<Result<Past>> {
+        let past = |about: About, day, week| Some(Ok(Past { about, day, week }));
         match self.mood {
             Mood::Ended => None,
-            Mood::Quiet => Some(Ok((About::default(), Account::default()))),
-            _ => Some(Ok(day(busy(START_US)))),
+            Mood::Quiet => past(About::default(), Account::default(), Account::default()),
+            _ => past(
+                busy(START_US).agent,
+                account(24 * 3600),
+                account(7 * 24 * 3600),
+            ),
         }
     }
 
