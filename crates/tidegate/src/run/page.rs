@@ -5,6 +5,7 @@ mod address;
 mod history;
 mod host;
 mod now;
+mod plain;
 mod source;
 mod verdict;
 mod watch;

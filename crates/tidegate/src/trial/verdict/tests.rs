@@ -251,3 +251,13 @@ fn the_load_goes_where_most_of_it_goes() {
     }
     assert_eq!(judge(&measured).direction, Direction::Up);
 }
+
+#[test]
+fn who_is_helped_is_told_how_to_go_on_and_what_was_not_measured() {
+    let mut finding = judge(&trial(BLOATED));
+    finding.rate_would_have_shown = Some(0.001);
+    let said = words::sentences(&finding, None).join(" ");
+    assert!(said.contains("(Ctrl-C)"), "{said}");
+    assert!(said.contains("systemctl enable --now tidegate"), "{said}");
+    assert!(said.contains("differ by more than 5 %"), "{said}");
+}
