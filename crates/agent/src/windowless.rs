@@ -111,6 +111,17 @@ impl Kind {
         }
     }
 
+    /// The same, where it stands in a sentence.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::MaybeQuic => "probably QUIC",
+            Self::NoTimestamps => "TCP without timestamps",
+            Self::TcpLeft => "other TCP",
+            Self::Udp => "UDP of an unknown kind",
+            known => known.short(),
+        }
+    }
+
     /// Whether the hold looks at it: what IP carries as UDP.
     pub const fn may_be_held(self) -> bool {
         matches!(

@@ -312,11 +312,13 @@ impl Way {
         let whole = self.bytes as f64;
         let worth = |p: &&Part| p.reached == reached && p.bytes as f64 > WORTH * whole;
         let word = |p: &Part| {
-            let why = match (p.kind, self.left.first()) {
-                (Kind::TcpLeft, Some(left)) => format!(" ({})", left.short()),
-                _ => String::new(),
+            // That it is left alone stands before the list.
+            let name = match (p.kind, self.left.first()) {
+                (Kind::TcpLeft, Some(left)) => format!("TCP ({})", left.short()),
+                (Kind::TcpLeft, None) => "TCP".into(),
+                (kind, _) => kind.short().into(),
             };
-            format!("{}{why} {}", p.kind.short(), share(p.bytes as f64, whole))
+            format!("{name} {}", share(p.bytes as f64, whole))
         };
         let words: Vec<_> = self.kinds.iter().filter(worth).map(word).collect();
         (!words.is_empty()).then(|| words.join(", "))
@@ -433,7 +435,7 @@ mod tests {
         assert_eq!(
             text,
             "down 655 MB: queue 14 ms (median), 61 ms (95 of 100 packets); in 6 trials, 48 s each way, with steering \
-             14 ms and 61 ms, without 420 ms and 1.2 s; steered TCP 90 %; left alone QUIC 9 %, TCP left alone (no window scale) <1 %"
+             14 ms and 61 ms, without 420 ms and 1.2 s; steered TCP 90 %; left alone QUIC 9 %, TCP (no window scale) <1 %"
         );
     }
 }

@@ -127,13 +127,16 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     if args.json {
         json::print(&report)?;
     } else {
-        print(&report, &mut terminal::out())?;
+        print(&report, args.verbose, &mut terminal::out())?;
     }
     Ok(ExitCode::from(u8::from(!works)))
 }
 
-fn print(report: &Report, out: &mut impl Write) -> Result<()> {
-    for finding in &report.findings {
+/// What is in order is of interest to who wants to know all.
+fn print(report: &Report, verbose: bool, out: &mut impl Write) -> Result<()> {
+    let told = |f: &&Finding| verbose || f.status != Status::Ok;
+    let fine = report.findings.iter().filter(|f| f.status == Status::Ok);
+    for finding in report.findings.iter().filter(told) {
         let mark = match finding.status {
             Status::Ok => "ok",
             Status::Note => "note",
@@ -143,6 +146,13 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
         if let Some(advice) = &finding.advice {
             writeln!(out, "{:>5}  {:14} -> {advice}", "", "")?;
         }
+    }
+    if !verbose {
+        let rest = fine.count();
+        writeln!(
+            out,
+            "   ok  {rest} other findings (--verbose lists them, and kinds of traffic)"
+        )?;
     }
     if let Some(used) = report.used.as_ref().filter(|_| report.works) {
         let places = match &used.interfaces[..] {
@@ -163,7 +173,10 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
                 Otherwise::Leave => "",
             }
         )?;
-        return traffic::print(&report.traffic, out);
+        if verbose {
+            traffic::print(&report.traffic, out)?;
+        }
+        return Ok(());
     }
     let reasons = report.findings.iter().filter(|f| f.status == Status::Fails);
     let reasons: Vec<_> = reasons.map(|f| f.found.as_str()).collect();

@@ -186,7 +186,7 @@ fn the_agent_obeys_no_interface() {
         ip(&["route", "add", "default", "dev", INTERFACE]);
         let folder = TempDir::new().unwrap();
         for args in [
-            &["check"][..],
+            &["check", "--verbose"][..],
             &["run", "--socket", "a.sock", "--seconds", "1"],
             &["run", "--socket", "a.sock", "--seconds", "1", "--dry-run"],
             &["run", "--socket", "a.sock", "--iface", "none"],

@@ -397,7 +397,14 @@ fn check_says_whether_run_would_work() {
     // Here is no default route yet.
     let output = host.output(&["check"]);
     assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output.stdout).contains("`run` waits for a default route"));
+    let short = text(&output.stdout);
+    assert!(short.contains("`run` waits for a default route"));
+    // All of it only for who asks.
+    let all = text(&host.output(&["check", "--verbose"]).stdout);
+    let is_of_kinds = |said: &str| said.contains("QUIC, known by its handshake");
+    assert!(!is_of_kinds(&short) && is_of_kinds(&all), "{short}{all}");
+    assert!(short.lines().count() < 12, "{short}");
+    assert!(all.lines().count() > 25, "{all}");
     let report = host.json(&["check", "--json", "--iface", "lo"]);
     assert_eq!(report["use"]["interfaces"], serde_json::json!(["lo"]));
     host.configure("interfaces = [\"lo\"]\nlaw = \"tied\"\n");

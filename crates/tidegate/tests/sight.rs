@@ -179,7 +179,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         let config = folder.path().join("tidegate.toml");
         std::fs::write(&config, format!("interfaces = [\"{}\"]", Veth::INTERFACE))?;
         let check = Command::new(TIDEGATE)
-            .args(["check", "--config"])
+            .args(["check", "--verbose", "--config"])
             .arg(&config)
             .arg("--socket")
             .arg(&agent.socket)

@@ -25,9 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match which.as_str() {
         "queue" => {
             let runs = queue::Runs::read(std::io::stdin())?;
-            THEMES
-                .iter()
-                .try_for_each(|theme| runs.draw(&file(theme.name), theme))
+            THEMES.iter().try_for_each(|theme| runs.draw(file, theme))
         }
         "rivals" => {
             let everybody = rivals::read(std::io::stdin())?;

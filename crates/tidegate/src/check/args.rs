@@ -30,6 +30,9 @@ pub struct CheckArgs {
     /// network namespace
     #[arg(long, value_name = "FILE")]
     pub socket: Option<PathBuf>,
+    /// List every finding, and which kinds of traffic would be steered
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Print the findings as JSON instead of text
     #[arg(long)]
     pub json: bool,

@@ -5,6 +5,7 @@ mod address;
 pub mod history;
 mod host;
 mod now;
+mod plain;
 pub mod source;
 mod verdict;
 mod watch;

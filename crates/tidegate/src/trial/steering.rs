@@ -138,7 +138,7 @@ impl Steering {
             let kinds = &mut traffic.0[direction as usize];
             for interface in self.agent.interfaces() {
                 for carried in self.agent.traffic(direction, interface.index) {
-                    let known = kinds.entry(carried.kind.short()).or_default();
+                    let known = kinds.entry(carried.kind.in_words()).or_default();
                     known.class = self.class(carried.kind, direction);
                     known.bytes += carried.bytes;
                     if carried.ecn == Ecn::Ce {

@@ -48,8 +48,8 @@ pub fn rows(outcome: &TrialReport) -> Vec<[String; 4]> {
     let tested = format!("{pairs} pairs of {} s; tested", outcome.about.slot_s);
     let shown = finding.rate_would_have_shown.map_or(String::new(), |part| {
         format!(
-            "not tested: below {} nothing would show",
-            words::percent(part)
+            "not tested: only more than {} would show",
+            words::told_apart(part)
         )
     });
     let idle = finding.idle_ms;

@@ -4,6 +4,13 @@ use super::slot::CutShort;
 use super::verdict::{Because, Finding, NOTICEABLE_MS, Verdict};
 use tidegate_agent::Direction;
 
+/// What to do where it helps.
+const AND_NOW: &str = "`sudo tidegate run` steers until you end it (Ctrl-C); `sudo systemctl enable --now tidegate` steers from \
+    now on, also after the machine has started anew.";
+
+/// However alike the slots were, rates that differ by less are never told apart.
+const LEAST_TOLD: f64 = 0.05;
+
 /// The verdict in one sentence.
 pub fn headline(finding: &Finding) -> String {
     let delays = finding.loaded_ms.map(|loaded| {
@@ -64,7 +71,7 @@ pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> 
     said.extend(of_the_rate(finding));
     said.extend(of_others(finding));
     if matches!(finding.verdict, Verdict::Helps) {
-        said.push("`sudo tidegate run` steers for good.".into());
+        said.push(AND_NOW.into());
     }
     said
 }
@@ -77,8 +84,8 @@ fn of_the_rate(finding: &Finding) -> Option<String> {
             format!("It loses {least:.0} to {most:.0} % of its rate.")
         }
         None => format!(
-            "So short a trial shows only differences of {} or more, so nothing is concluded about the rate.",
-            percent(part)
+            "So short a trial tells rates apart only if they differ by more than {}.",
+            told_apart(part)
         ),
     };
     Some(format!(
@@ -139,8 +146,8 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
         ms(finding.base_ms())
     );
     match because {
-        Because::Windowless(kind) => format!(
-            "Without steering {adds}. {kind} has no receive window that could be lowered, and was not held{}. `tidegate run \
+        Because::Windowless(_) => format!(
+            "Without steering {adds}. It has no receive window that could be lowered, and was not held{}. `tidegate run \
              --udp fallback` turns QUIC away, so that it comes over TCP.",
             match finding.unheld {
                 Some(state) => format!(": {}", state.words()),
@@ -216,6 +223,11 @@ pub fn percent(part: f64) -> String {
         percent if percent < 100.0 => format!("{:.0} %", percent.max(1.0)),
         _ => format!("a factor of {:.0}", (1.0 + part).ceil()),
     }
+}
+
+/// By how much rates have to differ to be told apart, where `part` of them would not have shown.
+pub fn told_apart(part: f64) -> String {
+    percent(part.max(LEAST_TOLD))
 }
 
 /// An amount of data.

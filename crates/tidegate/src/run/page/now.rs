@@ -1,21 +1,25 @@
 //! What the page is told, once a second: words and numbers, so that its script has nothing to judge.
 
 use super::history::{Course, History, Point};
+use super::plain;
 use super::verdict::{Verdict, label, queue};
 use crate::account::Account;
 use crate::run::what;
 use crate::snapshot::About;
 use crate::top::model::{Model, Selection};
 use crate::top::order::Order;
-use crate::top::row::{KindRow, PathRow, Row, Seen, State, endpoint};
+use crate::top::row::{Key, KindRow, PathRow, Row, Seen, State, endpoint};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use tidegate_agent::{Direction, Kind, Limit, Reason};
 
 /// Flows that are listed: more nobody reads.
 const FLOWS: usize = 30;
 /// Devices that are listed.
 const DEVICES: usize = 64;
+
+/// What goes the other way is so many times what only answers it, or more.
+const ANSWERED: u64 = 8;
 
 /// All of it.
 #[derive(Serialize)]
@@ -88,7 +92,6 @@ struct Flow {
     queue_us: Option<u32>,
     rtt_us: Option<u32>,
     bytes: u64,
-    live: bool,
     steering: Steering,
     /// What it is, or what limits it, in two or three words.
     what: String,
@@ -151,14 +154,14 @@ impl<'a> Now<'a> {
             order: Order::Rate,
             ..Selection::default()
         };
-        let rows = model.rows(&selection);
+        let rows = using(model.rows(&selection), model);
         let flows = rows.iter().take(FLOWS);
         Self {
             version: &about.version,
             agent: what(about),
             up_s: model.at_us.saturating_sub(about.since_us) / 1_000_000,
             steers: steers(about),
-            verdict: Verdict::of(about, &ways, &model.account),
+            verdict: Verdict::of(about, &ways, &model.account).beside(&others(model)),
             ways: ways.into(),
             devices: devices(&model.paths),
             flows: flows.map(|row| Flow::of(row, about)).collect(),
@@ -171,6 +174,36 @@ impl<'a> Now<'a> {
 
 fn steers(about: &About) -> bool {
     !about.law.is_none() && !about.dry_run && !about.lets_pass()
+}
+
+/// What uses the link now: neither what has ended, nor what only answers the other way of a flow without a window.
+fn using<'a>(mut rows: Vec<&'a Row>, model: &Model) -> Vec<&'a Row> {
+    let windowless = |row: &&Row| matches!(row.seen, Seen::Windowless(_));
+    let ways = model.all().iter().filter(windowless);
+    let ways: HashMap<_, _> = ways.map(|row| (&row.key, row.bytes)).collect();
+    let is_answer = |row: &Row| {
+        let other = Key {
+            direction: match row.key.direction {
+                Direction::Down => Direction::Up,
+                Direction::Up => Direction::Down,
+            },
+            ..row.key.clone()
+        };
+        let other = ways.get(&other).filter(|_| windowless(&row));
+        other.is_some_and(|bytes| *bytes > ANSWERED * row.bytes)
+    };
+    rows.retain(|row| row.state == State::Live && !is_answer(row));
+    rows
+}
+
+/// Directions in which another machine seems to fill the link.
+fn others(model: &Model) -> Vec<Direction> {
+    let competes = |direction: &Direction| {
+        let live = |row: &&Row| row.state == State::Live && row.key.direction == *direction;
+        let mut rows = model.all().iter().filter(live);
+        rows.any(|row| row.limit == Limit::Competing)
+    };
+    Direction::ALL.into_iter().filter(competes).collect()
 }
 
 impl Way {
@@ -206,7 +239,7 @@ fn kinds(paths: &[&PathRow]) -> Vec<KindNow> {
         rate_bps,
     } in paths.iter().flat_map(|path| &path.kinds)
     {
-        let (rate, steered) = rates.entry(kind.short()).or_default();
+        let (rate, steered) = rates.entry(kind.in_words()).or_default();
         *rate += rate_bps.unwrap_or(0.0);
         *steered |= reached;
     }
@@ -256,9 +289,8 @@ impl Flow {
             queue_us: row.queue_us(),
             rtt_us: row.rtt_us(),
             bytes: row.bytes,
-            live: row.state == State::Live,
             steering: Steering::of(row, about),
-            what: row.why(),
+            what: plain::what(row),
             why: why(row),
         }
     }
@@ -309,7 +341,7 @@ impl<'a> Summary<'a> {
                 .kinds
                 .iter()
                 .map(|part| Part {
-                    name: part.kind.short(),
+                    name: part.kind.in_words(),
                     bytes: part.bytes,
                     steered: part.reached,
                     why: reason(part.kind, part.reached, &way.left, about),

@@ -4,7 +4,10 @@
 const PERIOD_MS = 1000;
 const PATIENCE_MS = 10000;
 const DAY_MS = 60000;
-const FELT_MS = 100;
+// From here on calls suffer (ITU-T G.114, one way).
+const CALLS_MS = 150;
+// Less is next to nothing: as in verdict.rs.
+const LOAD_BPS = 100e3;
 const WAYS = ["down", "up"];
 const SPANS = {
   seconds: { length: 120, step: 1, few: "" },
@@ -121,7 +124,8 @@ function showWays(now) {
     (card, way) => {
       setText(card.querySelector(".rate"), rate(way.rate_bps));
       const most = way.p95_us === null ? "" : `, 19 of 20 less than ${delay(way.p95_us)}`;
-      const waits = way.queue_us === null ? "Nothing was measured of late" : `Packets wait ${delay(way.queue_us)}${most}`;
+      const unknown = way.rate_bps < LOAD_BPS ? "Hardly anything goes" : "How long packets wait cannot be measured";
+      const waits = way.queue_us === null ? unknown : `Packets wait ${delay(way.queue_us)}${most}`;
       setText(card.querySelector(".waits"), `${waits}; ${way.flows} ${way.flows === 1 ? "flow" : "flows"}.`);
       const parts = way.kinds.map((kind) => ({
         key: kind.name,
@@ -190,7 +194,7 @@ function showFlows(now) {
   );
   at("flows").hidden = now.flows.length === 0;
   const more = now.more_flows > 0 ? `and ${now.more_flows} more, slower ones` : "";
-  setText(at("more"), now.flows.length === 0 ? "Nobody, for the last minute." : more);
+  setText(at("more"), now.flows.length === 0 ? "Nobody." : more);
 }
 
 function makeFlow() {
@@ -214,7 +218,6 @@ function makeFlow() {
 }
 
 function updateFlow(row, flow) {
-  row.className = flow.live ? "" : "quiet";
   const arrow = row.querySelector(".arrow");
   arrow.className = `arrow ${flow.direction}`;
   setText(arrow, flow.direction === "down" ? "↓" : "↑");
@@ -338,7 +341,7 @@ function chart(node, samples, span, series) {
   }
   if (series.limit && series.limit < scale.top) {
     drawn.push(svg("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: y(series.limit), y2: y(series.limit) }));
-    drawn.push(svg("text", { x: width - RIGHT, y: y(series.limit) - 4, "text-anchor": "end" }, "felt from here"));
+    drawn.push(svg("text", { x: width - RIGHT, y: y(series.limit) - 4, "text-anchor": "end" }, series.limitSaid(width)));
   }
   for (const [age, text, anchor] of times(span, width)) {
     drawn.push(svg("text", { x: x(age), y: height - 6, "text-anchor": anchor }, text));
@@ -423,9 +426,11 @@ function times(span, width) {
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 const QUEUE = {
-  least: 40,
+  // The line where calls suffer is always there.
+  least: 160,
   band: true,
-  limit: FELT_MS,
+  limit: CALLS_MS,
+  limitSaid: (width) => (width < 500 ? "calls suffer: 150\u00a0ms" : "from here on calls suffer: 150\u00a0ms (ITU-T G.114)"),
   value: (sample, way) => (sample[2 + 2 * way][0] === null ? null : sample[2 + 2 * way][0] / 1000),
   high: (sample, way) => (sample[2 + 2 * way][1] === null ? null : sample[2 + 2 * way][1] / 1000),
   label: (ms) => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`),
@@ -467,7 +472,7 @@ function showCharts() {
 function read(samples, span) {
   const age = at("queue-chart").cursor;
   if (age === undefined || age === null) {
-    setText(at("reading"), (samples.length < 2 && span.few) || "Point at a curve to read it.");
+    setText(at("reading"), (samples.length < 2 && span.few) || "Point at a curve, or touch it, to read it.");
     return;
   }
   const near = samples.reduce((best, s) => (best && Math.abs(best[0] - age) <= Math.abs(s[0] - age) ? best : s), null);

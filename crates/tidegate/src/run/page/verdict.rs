@@ -71,13 +71,35 @@ impl Verdict {
             both(ways).filter(|_| loaded),
             compared(account),
         ];
-        let left = ways.iter().filter_map(left_alone).filter(|_| loaded);
+        // What answers the other way's data is not worth it.
+        let most = ways.iter().map(|way| way.rate_bps).fold(0.0, f64::max);
+        let left = ways.iter().filter(|way| way.rate_bps >= WORTH * most);
+        let left = left.filter_map(left_alone).filter(|_| loaded);
         Self {
             level,
             queue_us: longest.filter(|_| loaded),
             headline: headline(level, about).into(),
             lines: said.into_iter().flatten().chain(left).collect(),
         }
+    }
+}
+
+impl Verdict {
+    /// The same where another machine seems to fill the link in these directions.
+    #[must_use]
+    pub fn beside(mut self, others: &[Direction]) -> Self {
+        if self.level == Level::Idle {
+            return self;
+        }
+        let said = others.iter().map(|direction| {
+            format!(
+                "{}: another machine fills the link, or the way has become longer. An even share is taken beside it, and the \
+                 queue is as long as the other makes it.",
+                label(*direction)
+            )
+        });
+        self.lines.extend(said);
+        self
     }
 }
 

@@ -328,3 +328,13 @@ fn a_link_that_others_load_is_not_called_idle() {
     assert!(said(&measured).contains("590 ms, and 51 ms at best"));
     assert_eq!(judged(&measured), no_difference(Because::OthersQueue));
 }
+
+#[test]
+fn who_is_helped_is_told_how_to_go_on_and_what_was_not_measured() {
+    let mut finding = judge(&trial(BLOATED));
+    finding.rate_would_have_shown = Some(0.001);
+    let said = words::sentences(&finding, None).join(" ");
+    assert!(said.contains("(Ctrl-C)"), "{said}");
+    assert!(said.contains("systemctl enable --now tidegate"), "{said}");
+    assert!(said.contains("differ by more than 5 %"), "{said}");
+}

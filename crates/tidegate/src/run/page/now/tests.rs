@@ -3,8 +3,9 @@ use crate::run::page::history::History;
 use crate::snapshot::{About, Snapshot};
 use crate::top::model::{Model, Selection};
 use crate::top::tests::{START_US, download, quic, sealed, snapshot};
-use tidegate_agent::{Direction, FlowView, Kind, Reason};
-use tidegate_laws::Law;
+use serde_json::Value;
+use tidegate_agent::{Direction, FlowView, Kind, Reason, WindowlessView};
+use tidegate_laws::{Law, PathState};
 
 /// After two looks a second apart.
 fn model(look: impl Fn(u64, u64) -> Snapshot) -> Model {
@@ -57,6 +58,59 @@ fn of_a_dry_run_nothing_is_called_steered() {
         look
     };
     assert_eq!(steering(&model(look))[0].1, Steering::Would);
+}
+
+/// Neither what has ended, nor the acknowledgements of what has no window.
+#[test]
+fn who_uses_the_link_now_is_who_brings_something() {
+    let look = |at_us, times: u64| {
+        let mut look = snapshot(at_us, vec![download(1, 500_000 * times, at_us)]);
+        let closed = FlowView {
+            closed: true,
+            ..download(2, 500_000, at_us)
+        };
+        look.flows.push(closed);
+        let down = quic(4_000_000 * times, at_us);
+        let up = WindowlessView {
+            direction: Direction::Up,
+            bytes: 100_000 * times,
+            ..down.clone()
+        };
+        look.windowless = vec![down, up];
+        look
+    };
+    let model = model(look);
+    let now = serde_json::to_value(Now::of(&model, &History::default(), START_US)).unwrap();
+    let flows = now["flows"].as_array().unwrap();
+    let of = |flow: &Value| (flow["what"].clone(), flow["direction"].clone());
+    let said: Vec<_> = flows.iter().map(of).collect();
+    let down = || Value::from("down");
+    let expected = [
+        ("QUIC".into(), down()),
+        ("its sender sends no faster".into(), down()),
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(now["more_flows"], 0);
+}
+
+#[test]
+fn another_machine_is_named_on_the_page() {
+    let look = |at_us, times| {
+        let mut look = snapshot(at_us, vec![download(1, 500_000 * times, at_us)]);
+        look.paths[0].groups[0].record.state = PathState::Competing;
+        look.paths[0].traffic[0].bytes = 500_000 * times;
+        look
+    };
+    let model = model(look);
+    let now = serde_json::to_value(Now::of(&model, &History::default(), START_US)).unwrap();
+    assert_eq!(now["flows"][0]["what"], "beside another machine", "{now}");
+    let lines = now["verdict"]["lines"].as_array().unwrap();
+    let said = |line: &Value| {
+        line.as_str()
+            .unwrap()
+            .contains("another machine fills the link")
+    };
+    assert!(lines.iter().any(said), "{now}");
 }
 
 #[test]

@@ -103,3 +103,30 @@ fn the_queue_without_steering_is_told_only_where_it_was_met() {
     let said = "Downloads: 14 ms with steering, 420 ms without, in the last 6 comparisons.";
     assert!(all(&account).contains(said), "{}", all(&account));
 }
+
+#[test]
+fn another_machine_is_named_while_anything_goes() {
+    let beside = |bps| verdict(&about(), way(Some(400_000), bps, 0.0)).beside(&[Direction::Down]);
+    let said = beside(9e6).lines;
+    assert!(
+        said[1].starts_with("Downloads: another machine fills the link"),
+        "{said:?}"
+    );
+    assert_eq!(beside(9e3).lines, [] as [&str; 0]);
+}
+
+/// Acknowledgements of what comes are no upload.
+#[test]
+fn what_answers_is_not_called_left_alone() {
+    let up = |bps| Way {
+        direction: Direction::Up,
+        ..way(None, 0.0, bps)
+    };
+    let lines = |bps| {
+        let ways = [way(Some(24_000), 9e6, 0.0), up(bps)];
+        Verdict::of(&about(), &ways, &Account::default())
+            .lines
+            .len()
+    };
+    assert_eq!((lines(200e3), lines(2e6)), (1, 2));
+}
