@@ -87,7 +87,7 @@ fn find(folder: &Path, level: u32, manager: Manager, found: &mut Vec<Unit>) {
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let name = entry.file_name();
         let is = |kind: &&str| name.as_bytes().ends_with(kind.as_bytes());
-        let (true, Ok(text)) = (KINDS.iter().any(|k| is(&k)), CString::new(name.as_bytes())) else {
+        let (true, Ok(text)) = (KINDS.iter().any(&is), CString::new(name.as_bytes())) else {
             continue;
         };
         let id = entry.ino();
