@@ -16,7 +16,7 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped};
 const TIMEOUT: u32 = 240;
 
 /// Pages of tasks of which nothing can be run so, and why.
-const CANNOT: [(&str, &str); 13] = [
+const CANNOT: [(&str, &str); 14] = [
     (
         "docs/page.md",
         "it needs a running agent and a browser; tests/page has both",
@@ -53,14 +53,11 @@ const CANNOT: [(&str, &str); 13] = [
         "docs/python.md",
         "it needs the package; tests/python runs its code",
     ),
-<<<<<<< HEAD
     (
         "docs/home.md",
         "its commands change a router: tests/bridge.rs and tests/openwrt.rs try what they do",
     ),
-=======
     ("docs/known.md", "it has no commands"),
->>>>>>> pause
     ("docs/reasons.md", "it has no commands"),
     ("docs/words.md", "it has no commands"),
     ("docs/links.md", "it has no commands"),
