@@ -43,10 +43,8 @@ impl Usual {
     /// Ends it in order.
     fn end(mut self) {
         // SAFETY: plain numbers; the child has not been waited for.
-        assert_eq!(
-            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) },
-            0
-        );
+        let status = unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        assert_eq!(status, 0);
         assert!(self.child.wait().unwrap().success());
     }
 }
