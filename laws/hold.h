@@ -21,7 +21,7 @@
  * The sender's window must not grow for ever, otherwise the wait grows too: once w is half as large again as the
  * largest recent W, one arriving packet is signalled as congestion (marked CE if ECT, else dropped). The next signal
  * waits for the sender's answer to it. The first one asks whether the sender is clocked by what leaves here
- * (`hold/ack_clocking.h`): nothing waits before it has answered. A flow that is short, or sends as much as it receives, is
+ * (`hold/ack_clocking.h`): nothing waits before it has answered two. A flow that is short, or sends as much as it receives, is
  * neither held nor signalled.
  *
  *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)

@@ -5,8 +5,8 @@
  *
  * One question tells: congestion is signalled, by one packet. The window of a sender that is clocked by acknowledgements
  * and controls congestion falls to half or seven tenths (RFC 5681, RFC 9438) when it hears of that, and stays there. Until
- * it has answered nothing waits, since a wait misleads some senders for good: quinn's BBR takes acknowledgements that
- * come together for a faster link. Each later signal asks again.
+ * it has answered twice nothing waits, since a wait misleads some senders for good: quinn's BBR takes acknowledgements that
+ * come together for a faster link, and its window falls once by itself, as its start ends. Each later signal asks again.
  *
  * Round trips are counted in bytes: an answer shows when a window of bytes has come since the signal, however the link's
  * rate and the wait here change meanwhile.
@@ -26,6 +26,7 @@
 #define TG_CLOCKING_ROUNDS 4u			     /* windows of bytes in which a signal is answered */
 #define TG_CLOCKING_ANSWER_DIVISOR 8u		     /* part of the window: less than half of CUBIC's fall to 0.7 (RFC 9438 section 4.6) */
 #define TG_CLOCKING_PAUSE_SIXTEENTHS 3u		     /* of the window: a signal leaves half of it (RFC 5681 section 3.1), less than half of that is a pause */
+#define TG_CLOCKING_SURE 2u			     /* answers by which a sender is known: BBR's window falls once by itself, as its start ends */
 #define TG_CLOCKING_LEFT_US (4 * TG_SECOND_US)	     /* a trial: how long a sender that does not answer is left alone at first */
 #define TG_CLOCKING_LEFT_MAX_US (480 * TG_SECOND_US) /* choice: how long it is left alone at most */
 
@@ -50,7 +51,7 @@ struct tg_clocking {
 	tg_u32 seen;	/* and their number */
 	tg_u32 most;	/* the largest window since the signal */
 	tg_u32 falling; /* whether a window below that is being followed */
-	tg_u32 clocked; /* whether it answered the last signal, an open one aside */
+	tg_u32 answers; /* signals that it answered, one after the other */
 	tg_u32 left_us; /* for how long it was left alone */
 	tg_u32 state;	/* enum tg_clocking_state */
 };
@@ -58,7 +59,7 @@ struct tg_clocking {
 /* Whether anything of it may wait. */
 TG_INLINE int tg_clocking_may_wait(const struct tg_clocking *c)
 {
-	return c->clocked != 0;
+	return c->answers >= TG_CLOCKING_SURE;
 }
 
 /* Whether it may be signalled: no signal is still unanswered, and it is not left alone. */
@@ -71,7 +72,7 @@ TG_INLINE int tg_clocking_is_free(const struct tg_clocking *c)
 TG_INLINE void tg_clocking_trust(struct tg_clocking *c)
 {
 	c->state = TG_CLOCKING_CLOCKED;
-	c->clocked = 1;
+	c->answers = tg_min(c->answers + 1, TG_CLOCKING_SURE);
 }
 
 TG_INLINE void tg_clocking_leave(struct tg_clocking *c, tg_u64 now_us)
@@ -79,7 +80,7 @@ TG_INLINE void tg_clocking_leave(struct tg_clocking *c, tg_u64 now_us)
 	c->left_us = tg_min(tg_max(2 * c->left_us, TG_CLOCKING_LEFT_US), TG_CLOCKING_LEFT_MAX_US);
 	c->next_us = now_us + c->left_us;
 	c->state = TG_CLOCKING_LEFT;
-	c->clocked = 0;
+	c->answers = 0;
 }
 
 /* It was seen over a window of bytes after a fall. Whether that was the answer: it stays below, and was no pause. */

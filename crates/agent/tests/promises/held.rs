@@ -186,7 +186,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     spoilt.hold.steered.member.sharing = held.hold.steered.member.sharing;
     if eager {
         spoilt.hold.clocking = held.hold.clocking;
-        (spoilt.hold.clocking.state, spoilt.hold.clocking.clocked) = (1, 1);
+        (spoilt.hold.clocking.state, spoilt.hold.clocking.answers) = (1, 2);
         spoilt.hold.steered.echo = held.hold.steered.echo;
         spoilt.hold.steered.member.own = held.hold.steered.member.own;
         spoilt.hold.steered.echo.rtt_us = 1;

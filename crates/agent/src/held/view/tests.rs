@@ -28,7 +28,7 @@ fn held() -> sys::tg_hold {
         fell_us: 0,
         least_us: 40_000,
     };
-    (hold.clocking.state, hold.clocking.clocked) = (sys::TG_CLOCKING_CLOCKED, 1);
+    (hold.clocking.state, hold.clocking.answers) = (sys::TG_CLOCKING_CLOCKED, sys::TG_CLOCKING_SURE);
     hold
 }
 
@@ -55,17 +55,17 @@ fn each_reason_to_leave_it_is_told() {
             Holding::Sender,
         ),
         (
-            |h| (h.clocking.state, h.clocking.clocked) = (sys::TG_CLOCKING_SIGNALLED, 0),
+            |h| (h.clocking.state, h.clocking.answers) = (sys::TG_CLOCKING_SIGNALLED, 0),
             Holding::Watched,
         ),
         (|h| h.ways.went = h.ways.came, Holding::NotBulk),
         (|h| h.arrived = 30_000, Holding::NotBulk),
         (
-            |h| (h.clocking.state, h.clocking.clocked) = (sys::TG_CLOCKING_LEFT, 0),
+            |h| (h.clocking.state, h.clocking.answers) = (sys::TG_CLOCKING_LEFT, 0),
             Holding::NotClocked,
         ),
         (
-            |h| (h.clocking.state, h.clocking.clocked) = (sys::TG_CLOCKING_NEW, 0),
+            |h| (h.clocking.state, h.clocking.answers) = (sys::TG_CLOCKING_NEW, 0),
             Holding::Watched,
         ),
         (
