@@ -65,19 +65,22 @@ impl Asked {
     }
 }
 
-/// CUBIC's and Reno's answers, a round trip after the signal and up to two; how long a round trip takes does not matter.
+/// CUBIC's and Reno's answers, of which it takes two, a round trip after the signal and up to two; how long a round trip takes does not matter.
 #[test]
 fn a_window_that_falls_and_stays_there_is_clocked() {
     for (left_of_ten, rounds) in [(7, 1), (5, 1), (7, 2), (5, 2)] {
         for part in [1, 2, 4, 16] {
             let mut asked = Asked::new();
             assert!(!asked.may_wait());
-            let took = asked.judged(100_000, part, |look| {
-                let told = look >= rounds * part;
-                if told { 10_000 * left_of_ten } else { 100_000 }
-            });
-            assert!(asked.is(sys::TG_CLOCKING_CLOCKED) && asked.may_wait());
-            assert!((1.5..=4.0).contains(&took), "{took}");
+            for answers in 1..=sys::TG_CLOCKING_SURE {
+                let took = asked.judged(100_000, part, |look| {
+                    let told = look >= rounds * part;
+                    if told { 10_000 * left_of_ten } else { 100_000 }
+                });
+                assert!(asked.is(sys::TG_CLOCKING_CLOCKED));
+                assert_eq!(asked.may_wait(), answers == sys::TG_CLOCKING_SURE);
+                assert!((1.5..=4.0).contains(&took), "{took}");
+            }
         }
     }
 }
@@ -117,13 +120,30 @@ fn one_that_does_not_answer_is_let_go_after_four_windows() {
 #[test]
 fn one_that_stops_to_answer_is_let_go() {
     let mut asked = Asked::new();
-    asked.judged(100_000, 4, |_| 70_000);
+    for _ in 0..sys::TG_CLOCKING_SURE {
+        asked.judged(100_000, 4, |_| 70_000);
+    }
     assert!(asked.may_wait());
     asked.signal(100_000);
     assert!(asked.may_wait());
     while asked.is(sys::TG_CLOCKING_SIGNALLED) {
         asked.saw(100_000, 4);
     }
+    assert!(!asked.may_wait());
+}
+
+/// BBR's window falls once by itself, as its start ends.
+#[test]
+fn one_answer_by_chance_makes_nothing_wait() {
+    let mut asked = Asked::new();
+    asked.judged(100_000, 4, |_| 70_000);
+    assert!(asked.is(sys::TG_CLOCKING_CLOCKED) && !asked.may_wait());
+    asked.judged(100_000, 4, |_| 100_000);
+    assert!(asked.is(sys::TG_CLOCKING_LEFT));
+    while !asked.is_free() {
+        asked.saw(100_000, 4);
+    }
+    asked.judged(100_000, 4, |_| 70_000);
     assert!(!asked.may_wait());
 }
 
@@ -176,7 +196,9 @@ proptest! {
             true => before,
             false => before / 100 * percents[look as usize % percents.len()],
         };
-        asked.judged(before, part, window);
+        for _ in 0..sys::TG_CLOCKING_SURE {
+            asked.judged(before, part, window);
+        }
         prop_assert!(asked.is(sys::TG_CLOCKING_CLOCKED) && asked.may_wait());
     }
 }

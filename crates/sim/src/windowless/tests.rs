@@ -6,7 +6,7 @@ use tidegate_scenario::{Direction, LinkSpec, RateSpec, Workload, WorkloadKind};
 
 /// Milliseconds for which data come, one packet each, and are answered by one for two of them.
 const FOR_MS: u64 = 20_000;
-/// For so long after a signal they come half as fast.
+/// For so long after a signal they come half as fast as before it.
 const SLOW_MS: u64 = 3_000;
 /// Round trip without a queue, and from one echo to the next.
 const FLOOR: Duration = Duration::from_millis(50);
@@ -100,7 +100,7 @@ proptest! {
     ) {
         let mut edge = Edge::new();
         let mut made = Vec::new();
-        let mut slow_until = 0;
+        let (mut slow_until, mut halvings) = (0, 0);
         for ms in 1..FOR_MS {
             let now = at(ms);
             edge.release(now);
@@ -110,11 +110,12 @@ proptest! {
             let slow = ms < slow_until;
             let fast = !slow && ms % 10 < (ms / 2_000).min(9);
             let came = match (slow, fast) {
-                (true, _) => ms % 2,
+                (true, _) => u64::from(ms % (1 << halvings) == 0),
                 (false, fast) => 1 + u64::from(fast),
             };
             for _ in 0..came {
                 if edge.arrives(now) {
+                    halvings = if slow { halvings + 1 } else { 1 };
                     slow_until = ms + SLOW_MS;
                 }
             }

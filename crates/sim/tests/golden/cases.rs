@@ -19,10 +19,11 @@ const SHIPPED: [&str; 7] = [
 const CUT_S: f64 = 6.0;
 const WARMUP_S: f64 = 1.0;
 
-const SMALL: [&str; 9] = [
+const SMALL: [&str; 10] = [
     "applications",
     "dualpi2",
     "ecn",
+    "hold",
     "hosts",
     "laws",
     "paths",

@@ -28,7 +28,8 @@ fn held() -> sys::tg_hold {
         fell_us: 0,
         least_us: 40_000,
     };
-    (hold.clocking.state, hold.clocking.answers) = (sys::TG_CLOCKING_CLOCKED, sys::TG_CLOCKING_SURE);
+    (hold.clocking.state, hold.clocking.answers) =
+        (sys::TG_CLOCKING_CLOCKED, sys::TG_CLOCKING_SURE);
     hold
 }
 
