@@ -42,10 +42,13 @@ fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
     // Debian keeps <asm/types.h> in a folder that clang does not search for this target, and another architecture's in
-    // another.
+    // another. Of these the programs need the sizes of numbers alone, which those of this machine tell as well.
+    let host = std::env::var("HOST").expect("set by cargo");
+    let host = host.split('-').next().unwrap_or_default();
     let asm = [
         format!("-idirafter/usr/include/{arch}-linux-gnu"),
         format!("-idirafter/usr/{arch}-linux-gnu/include"),
+        format!("-idirafter/usr/include/{host}-linux-gnu"),
     ];
     // The programs say of which line each instruction is: not in whose folder it lies.
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");

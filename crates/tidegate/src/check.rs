@@ -17,7 +17,7 @@ use crate::json;
 use crate::lock;
 use crate::run::RunArgs;
 use crate::top::units;
-use crate::udp::Otherwise;
+use crate::udp::{Otherwise, are_ports};
 use anyhow::Result;
 pub use args::CheckArgs;
 use serde::Serialize;
@@ -369,7 +369,10 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
         Ok((settings, found))
     });
     match both {
-        Ok((settings, found)) => {
+        Ok((mut settings, found)) => {
+            if are_ports(&found.interfaces) {
+                settings.udp.rules.give_up_hold();
+            }
             findings.push(tables(&settings.agent));
             findings.extend(interfaces(&settings.interfaces, &found));
             findings.extend(bridges::findings(&found));

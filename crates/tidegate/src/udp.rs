@@ -26,6 +26,9 @@ use tidegate_scenario::Udp;
 /// Why nothing is held: nobody asked for it in time,
 const NOT_AT_THE_START: &str =
     "the hold cannot begin while the agent runs, expected it at the start; start the agent anew";
+/// or it is nowhere where anything could wait;
+const ON_PORTS: &str =
+    "all its interfaces are ports of bridges, and what passes a bridge passes no hook of netfilter";
 /// or the kernel lacks what is needed.
 const CANNOT_HOLD: &str = "cannot hold flows without a window";
 
@@ -75,16 +78,20 @@ pub enum Idle {
 /// Those where packets can be made to wait: what passes from port to port of a bridge passes no hook of netfilter, so a flow
 /// there would be signalled, and never held.
 fn without_ports(interfaces: &[Interface]) -> Vec<Interface> {
-    let is_port = |interface: &&Interface| bridge_of(interface).is_some();
     let others = interfaces.iter().filter(|i| !is_port(i));
     others.cloned().collect()
 }
 
-/// The index of the bridge that the interface is a port of, if it is one.
-pub fn bridge_of(interface: &Interface) -> Option<u32> {
+/// Whether there is an interface, and each is a bridge's port.
+pub fn are_ports(interfaces: &[Interface]) -> bool {
+    !interfaces.is_empty() && interfaces.iter().all(is_port)
+}
+
+/// Whether the interface is a bridge's port.
+pub fn is_port(interface: &Interface) -> bool {
     let links = links().unwrap_or_default();
     let link = links.iter().find(|link| link.index == interface.index);
-    link.and_then(|link| link.bridge)
+    link.is_some_and(|link| link.bridge.is_some())
 }
 
 /// What is done to it, until this value is dropped.
@@ -224,6 +231,9 @@ impl Windowless {
                 &terms.rules,
                 anyhow::Error::from(error).context(CANNOT_HOLD),
             )?;
+        }
+        if self.hold.is_some() && terms.rules.may(Udp::Hold) && are_ports(interfaces) {
+            self.missing.get_or_insert_with(|| ON_PORTS.to_owned());
         }
         let terms = &self.possible(terms);
         let turned = terms.or_idle(self.idle == Idle::All);

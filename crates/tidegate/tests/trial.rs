@@ -7,6 +7,9 @@
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod quic_ends;
 
+#[path = "trial/quic.rs"]
+mod quic;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -239,69 +242,6 @@ fn quic_is_held_in_steered_slots_and_the_verdict_says_so() {
         assert!(!held(&slot), "{slot}");
     }
     assert!(slots.iter().filter(held).count() >= 5, "{result:#}");
-}
-
-/// A download over QUIC (quinn).
-mod quic {
-    use super::*;
-    use crate::quic_ends::{NAME, certified, endpoint, trusting};
-    use quinn::{Endpoint, TransportConfig};
-    use rustls::pki_types::CertificateDer;
-    use std::sync::Arc;
-
-    /// What the load's process is told: where the server is, and the file with its certificate.
-    pub const SERVER: &str = "TIDEGATE_TEST_QUIC_SERVER";
-    pub const CERTIFICATE: &str = "TIDEGATE_TEST_QUIC_CERTIFICATE";
-
-    fn runtime() -> tokio::runtime::Runtime {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(2).enable_all().build().unwrap()
-    }
-
-    /// Streams without an end to whoever connects. Returns the server's certificate.
-    pub fn serve_forever(hosts: &EmulatedHosts, at: SocketAddr) -> Vec<u8> {
-        let (mut config, certificate) = certified();
-        let mut transport = TransportConfig::default();
-        transport.send_window(64 << 20);
-        config.transport_config(Arc::new(transport));
-        let runtime = runtime();
-        let guard = runtime.enter();
-        let server = endpoint(hosts.server(), at, Some(config));
-        drop(guard);
-        thread::spawn(move || runtime.block_on(accept(server)));
-        certificate.to_vec()
-    }
-
-    async fn accept(server: Endpoint) {
-        while let Some(incoming) = server.accept().await {
-            tokio::spawn(async move {
-                let Ok(connection) = incoming.await else {
-                    return;
-                };
-                let Ok(mut stream) = connection.open_uni().await else {
-                    return;
-                };
-                while stream.write_all(&[7; 1 << 16]).await.is_ok() {}
-            });
-        }
-    }
-
-    /// Downloads until it is killed.
-    #[test]
-    #[ignore = "the load of a trial, which starts it"]
-    fn load() {
-        let at: SocketAddr = std::env::var(SERVER).unwrap().parse().unwrap();
-        let certificate = fs::read(std::env::var(CERTIFICATE).unwrap()).unwrap();
-        let client = trusting(CertificateDer::from(certificate));
-        runtime().block_on(async {
-            let end = Endpoint::client(([0; 4], 0).into()).unwrap();
-            let connecting = end.connect_with(client, at, NAME).unwrap();
-            let connection = connecting.await.unwrap();
-            let mut stream = connection.accept_uni().await.unwrap();
-            let mut buffer = vec![0; 1 << 16];
-            while stream.read(&mut buffer).await.unwrap().is_some() {}
-        });
-    }
 }
 
 /// Nothing is wrong with a page on a phone or a desk, in light or dark colours; it asks for nothing but itself.

@@ -4,9 +4,13 @@
 use super::{Finding, Status};
 use crate::interfaces::Found;
 
-/// What to name on a box that bridges modem and router: no route leads to it.
+/// What to name on a box that bridges modem and router: no route leads to it, and no network of containers is behind.
 pub fn ports(found: &Found) -> Option<String> {
-    let bridge = found.all.iter().find(|link| link.is_bridge)?;
+    let bridges = found.all.iter().filter(|link| link.is_bridge);
+    let bridge = bridges.filter(|link| !link.is_inner).max_by_key(|bridge| {
+        let ports = found.all.iter().filter(|p| p.bridge == Some(bridge.index));
+        ports.count()
+    })?;
     let ports = found.all.iter().filter(|p| p.bridge == Some(bridge.index));
     let ports: Vec<_> = ports.map(|port| port.name.as_str()).collect();
     (ports.len() > 1).then(|| {

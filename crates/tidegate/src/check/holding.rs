@@ -1,7 +1,7 @@
 //! What of the kernel's can make packets wait that leave, and whether all that the hold takes is here.
 
 use super::{Finding, Status};
-use crate::udp::{Terms, Windowless, bridge_of};
+use crate::udp::{Terms, Windowless, is_port};
 use anyhow::Error;
 use std::path::Path;
 use tidegate_agent::{Agent, Config, Interface};
@@ -56,7 +56,7 @@ pub fn of(interface: &Interface) -> Finding {
     const NAME: &str = "holding";
     let name = &interface.name;
     let finding = |status, found| Finding::new(NAME, status, format!("{name}: {found}"));
-    if bridge_of(interface).is_some() {
+    if is_port(interface) {
         let found = "nothing can be held on a bridge's port, as what passes a bridge passes no hook of netfilter";
         return finding(Status::Note, found.into());
     }
