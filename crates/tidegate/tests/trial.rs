@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_link::Config;
 use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, QueuePolicy, QueueSpec, RateSpec};
-use tidegate_testing::{Browser, Screen, has_program, has_tun, is_root, own_cgroups};
+use tidegate_testing::{Browser, Screen, has_program, has_tun, is_root, own_cgroups, own_run};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -363,6 +363,10 @@ fn groups_of(process: u32) -> Vec<PathBuf> {
 /// Ends a trial amid its first slot by a signal. Nothing of it stays: no process of its load, in whatever session, no
 /// group, no program, no lock.
 fn ends_by(signal: Signal, marker: &str) {
+    // What other tests' killed agents left at the usual path is not of this trial.
+    if !own_run() {
+        return;
+    }
     own_cgroups();
     let hosts = Veth::new().unwrap();
     let server = Veth::server_address(IpVersion::V4).to_string();
