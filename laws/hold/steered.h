@@ -17,7 +17,7 @@ struct tg_steered {
 	tg_u32 recent_largest;	  /* the largest W of late */
 	tg_u32 wanted;		  /* W; TG_UNLIMITED: not known */
 	tg_u32 mss;
-	tg_u32 margin;		  /* the forecast's, in bytes, while no other flow is bottlenecked beside it */
+	tg_u32 margin;		  /* its part of the forecast's, in bytes, while no flow with a window is bottlenecked beside it */
 	struct tg_echo echo;
 	struct tg_member member;
 };
@@ -27,15 +27,18 @@ TG_INLINE void tg_steered_init(struct tg_steered *s, tg_u32 handshake_us)
 {
 	s->mss = TG_DEFAULT_MSS;
 	s->wanted = TG_UNLIMITED;
+	s->member.share.windowless = 1;
 	tg_echo_floor(&s->echo, handshake_us);
 }
 
-/* The margin of the forecast's error, for one lag. Beside other bottlenecked flows it would be more than a fair share. */
+/* Its part of the margin for the forecast's error, for one lag. Beside bottlenecked flows with a window it would be more than a
+ * fair share. */
 TG_INLINE tg_u32 tg_steered_margin(const struct tg_steered *s, const struct tg_tide *t)
 {
-	if (t->bottlenecked_weight > tg_tide_weight(&s->member.share))
-		return 0;
-	return tg_window_bytes((tg_u64)tg_tide_margin(t) * tg_tide_margin_us(t) >> TG_TIDE_Q);
+	tg_u32 weight = tg_tide_weight(&s->member.share);
+	tg_u64 bytes = (tg_u64)tg_tide_margin(t) * tg_tide_margin_us(t) >> TG_TIDE_Q;
+
+	return t->windows ? 0 : tg_window_bytes(bytes * weight / tg_max(t->bottlenecked_weight, weight));
 }
 
 /* tide, as for a flow with a window (`flow.h`), of which `bytes` have arrived in all. */

@@ -75,6 +75,8 @@ struct tg_tide {
 	tg_u32 bottlenecked_weight_now;	  /* weight of those that are in this epoch, so far */
 	tg_u32 bottlenecked_flows;	  /* the same flows by their own weights, whatever their devices have */
 	tg_u32 bottlenecked_flows_now;
+	tg_u32 windows;			  /* whether one of them has a window */
+	tg_u32 windows_now;
 	tg_u32 longest_us;		  /* the longest lag among the bottlenecked ones of this epoch, where shares are by device */
 	tg_s64 limited_rate;		  /* rate of the flows that were not bottlenecked */
 	tg_u32 limited_bytes;		  /* bytes of those flows in the last epoch */
@@ -111,6 +113,7 @@ struct tg_share {
 	tg_u32 span;
 	tg_u32 h_us;		    /* its own lag; 0: not known yet */
 	tg_u32 weight;		    /* of its part beside other flows'; 0 counts as 1 */
+	tg_u32 windowless;	    /* whether it has no window, and is held (hold.h) */
 	tg_u32 effective_weight;    /* its weight as one of its device's flows (device.h); 0: shares are by flow */
 	tg_u32 device_bytes;	    /* its bytes in all, when its device's were counted last */
 	tg_u32 device_epoch;	    /* the epoch in which it was counted for its device, plus 1 */

@@ -135,6 +135,8 @@ TG_INLINE void tg_record_enter(struct tg_tide *t, struct tg_share *share, int bo
 	t->bottlenecked_weight_now += tg_max(share->weight, 1);
 	t->bottlenecked_flows += tg_max(share->weight, 1);
 	t->bottlenecked_flows_now += tg_max(share->weight, 1);
+	t->windows |= !share->windowless;
+	t->windows_now |= !share->windowless;
 }
 
 /* The rate of a flow that is steered by it. */

@@ -35,6 +35,8 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->bottlenecked_weight_now = 0;
 	t->bottlenecked_flows = t->bottlenecked_flows_now;
 	t->bottlenecked_flows_now = 0;
+	t->windows = t->windows_now;
+	t->windows_now = 0;
 	t->limited_bytes = t->limited_bytes_now;
 	t->limited_bytes_now = 0;
 	t->limited_us = t->epoch_us + (tg_u32)(now_us - t->epoch_end_us);
@@ -83,6 +85,7 @@ TG_INLINE void tg_tide_count_bottlenecked(struct tg_tide *t, struct tg_share *s,
 	if (s->effective_weight)
 		t->longest_us = tg_max(t->longest_us, s->h_us);
 	t->bottlenecked_flows_now += tg_max(s->weight, 1);
+	t->windows_now |= !s->windowless;
 	t->limited_bytes_now -= s->bytes;
 }
 

@@ -72,6 +72,20 @@ fn a_held_download_keeps_its_goodput_without_the_queue() {
 }
 
 #[test]
+fn held_downloads_together_fill_a_cell() {
+    let together = DOWNLOAD.replace("bulk = {}", "bulk = { flows = 2 }");
+    let cells = [1, 2, 3].map(|seed| format!("generate = {{ kind = 'lte', seed = {seed} }}"));
+    let parts = cells.map(|cell| {
+        let [linux, hold] = [LINUX, HOLD].map(|by| outcome(&cell, &together, by).link);
+        let [before, after] = [&linux, &hold].map(|link| link.queue_delay_ms.mean);
+        assert!(after < before / 10.0, "{cell}: {after} of {before} ms");
+        hold.delivered_bps / linux.delivered_bps
+    });
+    let mean = parts.iter().sum::<f64>() / parts.len() as f64;
+    assert!(mean > 0.95, "{parts:?}");
+}
+
+#[test]
 fn nothing_waits_longer_than_two_seconds() {
     // Data stop while packets wait for them.
     let stops = "steps = [[0, 20], [30, 0], [35, 20]]";
