@@ -1,11 +1,10 @@
-// The work of `tidegate bench sim`, for ns-3 (written against 3.37, Debian's libns3-dev): bulk flows
-// of CUBIC through one drop-tail bottleneck, SACK and timestamps on, buffers that do not limit.
+// The workload of `tidegate bench sim`, for ns-3 (written against 3.37, Debian's libns3-dev): bulk flows of CUBIC
+// through one drop-tail bottleneck, with SACK and timestamps, and socket buffers that do not limit.
 //
 //   server ── bottleneck: rate, half the round trip ──▶ client      (acknowledgements: the same link)
 //
-// One link, as in the simulator's scenario: a router in between would only be more events. Prints one
-// JSON object: what was simulated, the data segments that reached the client, the wall time of
-// Simulator::Run.
+// One link, as in the simulator's scenario: a router in between would only add events. Prints one JSON object: the
+// parameters, the number of data segments that reached the client, and the wall time of Simulator::Run.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -28,8 +27,7 @@ constexpr uint16_t PORT = 9;
 
 uint64_t g_dataSegments = 0;
 
-/// Counts what reaches the client with payload in it: more than an acknowledgement with all its
-/// options could be.
+/// Counts packets with payload that reach the client: those longer than an acknowledgement with all options.
 void
 Received(Ptr<const Packet> packet)
 {
@@ -83,7 +81,7 @@ main(int argc, char* argv[])
     const NetDeviceContainer devices = link.Install(hosts);
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     const Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
-    // Addresses bring FqCoDel with them; the bottleneck is to have its own queue alone.
+    // Assigning addresses installs FqCoDel; the bottleneck must have only its own queue.
     TrafficControlHelper().Uninstall(devices);
 
     const Ptr<Node> server = hosts.Get(0);

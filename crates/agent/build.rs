@@ -41,8 +41,8 @@ const WORDS: [CEnum; 5] = [
 fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
-    // Debian keeps <asm/types.h> in a folder that clang does not search for this target, and another architecture's in
-    // another. Of these the programs need the sizes of numbers alone, which those of this machine tell as well.
+    // Debian keeps <asm/types.h> in a folder that clang does not search for this target, and a cross compiler's copy in
+    // another. The programs need only the sizes of integers from it, so this machine's copy will do as well.
     let host = std::env::var("HOST").expect("set by cargo");
     let host = host.split('-').next().unwrap_or_default();
     let asm = [
@@ -50,7 +50,7 @@ fn main() {
         format!("-idirafter/usr/{arch}-linux-gnu/include"),
         format!("-idirafter/usr/include/{host}-linux-gnu"),
     ];
-    // The programs say of which line each instruction is: not in whose folder it lies.
+    // The debug information names each instruction's source file: without this machine's folders.
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
     let root = Path::new(&here).join("../..");
     let root = root.canonicalize().expect("the workspace's folder");
@@ -104,13 +104,13 @@ const CLANG: [&str; 7] = [
     "-Wno-unused-function",
 ];
 
-/// Has a skeleton open the object that suits the kernel: libbpf loads none that asks for the kernel's types where it has
-/// no BTF. Both have the same maps, programs and globals.
+/// Makes a skeleton open the object that suits the kernel: on a kernel without BTF, libbpf does not load an object that
+/// uses the kernel's types. Both objects have the same maps, programs and globals.
 fn choose_by_btf(skeleton: &Path, program: &str) {
     let out = skeleton.parent().expect("a folder");
     let (with, without) = (format!("{program}.o"), format!("{program}-without-btf.o"));
     let objects = match cfg!(feature = "static") {
-        // Where space is dear.
+        // For routers, whose flash is small.
         true => [&with, &without].map(|object| {
             pack(&out.join(object));
             format!(

@@ -12,14 +12,14 @@ import (
 
 const longest = 1 << 30 // bytes of one answer
 
-// Written again and again where an answer is long.
+// Written repeatedly for a long answer.
 var block = bytes.Repeat([]byte{'x'}, 64<<10)
 
-// What the server has:
+// The server's objects:
 //
-//	/page/NAME/MS         the file of that name, after so many milliseconds: what a site needs to make it
-//	/KIND/BYTES/…         so many bytes of a kind; what else the path has makes it another object
-//	/KIND/BYTES/…?keep    the same, which a browser keeps
+//	/page/NAME/MS         the file of that name, after MS milliseconds: the site's time to make it
+//	/KIND/BYTES/…         BYTES of a kind; different ends of the path are different objects
+//	/KIND/BYTES/…?keep    the same, but a browser may cache it
 func handler(pages string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /page/{name}/{ms}", func(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func handler(pages string) http.Handler {
 	return mux
 }
 
-// A number of the path, from 0; if it is none, that is the answer.
+// A number in the path, from 0; if it is not a number, answers with an error.
 func number(w http.ResponseWriter, r *http.Request, name string, most int) (int, bool) {
 	value, err := strconv.Atoi(r.PathValue(name))
 	if err != nil || value < 0 || value > most {
@@ -51,7 +51,7 @@ func number(w http.ResponseWriter, r *http.Request, name string, most int) (int,
 	return value, true
 }
 
-// A kind of object: what a browser takes for one, however much filling is between start and end.
+// A kind of object: start and end, between which a browser accepts any amount of filling.
 type kind struct {
 	mime  string
 	start func(filling int) []byte
@@ -60,7 +60,7 @@ type kind struct {
 
 var kinds = map[string]kind{
 	"style": {"text/css", text("/*"), []byte("*/")},
-	// Pages define `ran`: some scripts ask for more.
+	// Pages define `ran`: some scripts load more objects.
 	"script": {"text/javascript", text("ran(document.currentScript);/*"), []byte("*/")},
 	"image":  {"image/png", picture, pictureEnd},
 	"data":   {"application/octet-stream", text(""), nil},
@@ -76,7 +76,7 @@ func (k kind) answer(w http.ResponseWriter, r *http.Request, size int) {
 	header := w.Header()
 	header.Set("Content-Type", k.mime)
 	header.Set("Content-Length", strconv.Itoa(least+filling))
-	// Pages of other hosts ask, and want to know by which protocol the answer came.
+	// Pages of other hosts load it, and have to see by which protocol it came.
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Timing-Allow-Origin", "*")
 	header.Set("Cache-Control", "no-store")
@@ -89,7 +89,7 @@ func (k kind) answer(w http.ResponseWriter, r *http.Request, size int) {
 		written, err = w.Write(block[:min(filling, len(block))])
 		filling -= written
 	}
-	// An error says that the browser wants no more of it.
+	// An error means that the browser has cancelled the request.
 	if err == nil {
 		_, _ = w.Write(k.end)
 	}
@@ -105,7 +105,7 @@ func picture(filling int) []byte {
 	return append(start, "fiLl"...)
 }
 
-// That chunk's checksum, at which a browser does not look as it does not know the chunk, and the picture's end.
+// That chunk's checksum, which a browser does not check since it does not know the chunk, and the picture's end.
 var pictureEnd = append([]byte{0, 0, 0, 0}, chunk("IEND", nil)...)
 
 func chunk(name string, data []byte) []byte {

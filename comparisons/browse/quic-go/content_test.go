@@ -29,7 +29,7 @@ func TestObjectsAreAsLongAsTheirAddressesSay(t *testing.T) {
 
 func TestImagesAreWhatTheySay(t *testing.T) {
 	_, err := png.Decode(get("", "/image/5000/1").Body)
-	// Only the filling's is not right.
+	// Only the filling's checksum is wrong.
 	if err != nil && err.Error() != "png: invalid format: invalid checksum" {
 		t.Error(err)
 	}

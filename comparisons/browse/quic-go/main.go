@@ -1,7 +1,8 @@
-// What is browsed, over HTTP/3 by quic-go. `browse-quic-go FOLDER` listens on UDP port 443 of all addresses of the host.
+// The server that is browsed, over HTTP/3 by quic-go. `browse-quic-go FOLDER` listens on UDP port 443 of all addresses
+// of the host.
 //
-// FOLDER has `hosts`, a name a line, and `pages`, the HTML of pages. It gets `trust` as soon as the server listens: what
-// `--ignore-certificate-errors-spki-list` of a browser takes for the certificates, which are made here and belong to no one.
+// FOLDER has `hosts`, one name per line, and `pages`, the HTML of pages. It gets `trust` as soon as the server listens:
+// the argument for a browser's `--ignore-certificate-errors-spki-list`, since the certificates are self-made.
 package main
 
 import (
@@ -63,8 +64,8 @@ func serve(folder string) error {
 	return server.Serve(socket)
 }
 
-// A certificate for each name, so that a browser does not take one host's connection for another's, all with one key; and
-// the hash of that.
+// A certificate for each name, so that a browser does not use one host's connection for another, all with one key; and
+// the hash of that key.
 func certify(names []string) (map[string]*tls.Certificate, string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -77,7 +78,7 @@ func certify(names []string) (map[string]*tls.Certificate, string, error) {
 			Subject:      pkix.Name{CommonName: name},
 			DNSNames:     []string{name},
 			NotBefore:    time.Now().Add(-time.Hour),
-			// Browsers refuse those that are valid for longer than a fortnight or a year, as the case may be.
+			// Browsers refuse certificates that are valid for longer than two weeks, or a year.
 			NotAfter:    time.Now().Add(10 * 24 * time.Hour),
 			KeyUsage:    x509.KeyUsageDigitalSignature,
 			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -96,7 +97,7 @@ func certify(names []string) (map[string]*tls.Certificate, string, error) {
 	return certificates, base64.StdEncoding.EncodeToString(hash[:]), nil
 }
 
-// Whoever waits for the file never sees half of it.
+// Publishes the file atomically: a process that waits for it never sees half of it.
 func publish(path, text string) error {
 	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
 		return err

@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 /// Programs that can be driven, the smallest first.
 const PROGRAMS: [&str; 3] = ["chromium-headless-shell", "chromium", "chromium-browser"];
 
-/// Pipes are handed over as descriptors 3 and 4, as the option has it.
+/// Hands the pipes over as descriptors 3 and 4, as `--remote-debugging-pipe` expects.
 const HAND_OVER: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
 
-/// For what asks nothing of the network.
+/// The longest wait for commands that do not need the network.
 const PROMPTLY: Duration = Duration::from_secs(60);
 
-/// The answers that are waited for, by the command's number. None once the browser has ended.
+/// The awaited answers, by the command's number. None once the browser has ended.
 type Waiting = Arc<Mutex<Option<HashMap<u64, Sender<Value>>>>>;
 
 /// A browser; it ends with this value.
@@ -33,13 +33,13 @@ pub struct Browser {
     asked: AtomicU64,
 }
 
-/// One of its pages.
+/// A page of the browser.
 pub struct Tab<'a> {
     browser: &'a Browser,
     session: String,
 }
 
-/// How hosts are found and trusted.
+/// Where the browser finds hosts, and which certificates it trusts.
 pub struct Network<'a> {
     /// Names and addresses.
     pub hosts: &'a [(String, String)],
@@ -47,7 +47,7 @@ pub struct Network<'a> {
     pub trust: &'a str,
 }
 
-/// What did not come in time.
+/// An answer did not come in time.
 #[derive(Debug)]
 pub struct Late;
 
@@ -59,7 +59,7 @@ impl std::fmt::Display for Late {
 
 impl std::error::Error for Late {}
 
-/// What the network did not let happen, in the browser's words.
+/// An error of the network, in the browser's words.
 #[derive(Debug)]
 pub struct Unreachable(pub String);
 
@@ -72,15 +72,15 @@ impl std::fmt::Display for Unreachable {
 impl std::error::Error for Unreachable {}
 
 impl Browser {
-    /// Starts one that speaks HTTP/3 from the first packet, with nothing in its cache.
+    /// Starts a browser that speaks HTTP/3 from the first packet, with an empty cache.
     pub fn start(profile: &Path, network: &Network) -> Result<Self> {
         let mut child = Command::new("sh")
             .args(["-c", HAND_OVER, "sh", program()?])
             .args(["--headless", "--remote-debugging-pipe", "--no-first-run"])
-            // Root has no sandbox, and what is shown is ours.
+            // Root cannot use the sandbox, and the pages are our own.
             .args(["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
             .args(["--disable-background-networking", "--disable-extensions"])
-            // All pages are looked at.
+            // Timers of pages in the background must not slow down.
             .arg("--disable-background-timer-throttling")
             .arg("--disable-renderer-backgrounding")
             .arg("--disable-backgrounding-occluded-windows")
@@ -111,7 +111,7 @@ impl Browser {
         Ok(product.to_owned())
     }
 
-    /// A page with nothing on it.
+    /// An empty page.
     pub fn tab(&self) -> Result<Tab<'_>> {
         let nothing = json!({ "url": "about:blank" });
         let page = self.ask(None, "Target.createTarget", nothing, PROMPTLY)?;
@@ -124,7 +124,7 @@ impl Browser {
         })
     }
 
-    /// A command of the protocol, and its answer.
+    /// Sends a command of the protocol, and returns its answer.
     fn ask(
         &self,
         session: Option<&str>,
@@ -156,7 +156,7 @@ impl Browser {
 }
 
 impl Tab<'_> {
-    /// Opens a page: its first bytes have come. Whatever is on its way to the page before it is given up.
+    /// Opens a page, and returns when its first bytes have come. Requests of the previous page are cancelled.
     pub fn open(&self, url: &str, patience: Duration) -> Result<()> {
         let opened = self.ask("Page.navigate", json!({ "url": url }), patience)?;
         match opened["errorText"].as_str() {
@@ -165,7 +165,7 @@ impl Tab<'_> {
         }
     }
 
-    /// The value of an expression, or what it promises.
+    /// The value of an expression; of a promise, its result.
     pub fn evaluate(&self, expression: &str, patience: Duration) -> Result<Value> {
         let ask = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let mut answer = self.ask("Runtime.evaluate", ask, patience)?;
@@ -189,9 +189,9 @@ impl Tab<'_> {
         }
     }
 
-    /// Gives up what is on its way.
+    /// Cancels the page's requests.
     pub fn stop(&self) {
-        // Between two pages the browser finds nothing to stop, and opening the next one gives up the same.
+        // Between two pages the browser has nothing to stop, and opening the next page cancels them as well.
         let _ = self.ask("Page.stopLoading", json!({}), PROMPTLY);
     }
 
@@ -233,7 +233,7 @@ fn program() -> Result<&'static str> {
     }
 }
 
-/// Hands the browser's answers to those who wait for them. What it tells by itself nobody has asked for.
+/// Hands the browser's answers to the threads that wait for them. Events that it reports by itself are ignored.
 fn listen(mut from: BufReader<ChildStdout>, waiting: &Waiting) {
     let mut bytes = Vec::new();
     while from
@@ -245,7 +245,7 @@ fn listen(mut from: BufReader<ChildStdout>, waiting: &Waiting) {
             && let Some(id) = said["id"].as_u64()
             && let Some(answer) = lock(waiting).as_mut().and_then(|all| all.remove(&id))
         {
-            // Whoever waited may have given up.
+            // The waiting thread may have given up.
             let _ = answer.send(said);
         }
         bytes.clear();

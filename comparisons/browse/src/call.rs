@@ -1,5 +1,5 @@
-//! A call: voice and pictures as datagrams, which the other end sends back. WebRTC's congestion control has no part in it:
-//! the pictures stay at half a Mbit/s.
+//! A call: voice and pictures as datagrams, which the other end sends back. It does not have WebRTC's congestion
+//! control: the pictures stay at half a Mbit/s.
 
 use anyhow::{Context, Result};
 use rand::{RngExt, SeedableRng};
@@ -10,14 +10,14 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Port of the other end; STUN's.
+/// Port of the other end: that of STUN.
 pub const PORT: u16 = 3478;
 
-/// Between two datagrams of voice, and the length of each: Opus at 64 kbit/s.
+/// Time between two datagrams of voice, and their length: Opus at 64 kbit/s.
 const VOICE: Duration = Duration::from_millis(20);
 const VOICE_BYTES: usize = 160;
 
-/// Every so many of them a picture, of so many datagrams at most, of this length.
+/// A picture with every second datagram of voice; the most datagrams of a picture, and their length.
 const PICTURE_EVERY: u32 = 2;
 const PICTURE_DATAGRAMS: u32 = 3;
 const PICTURE_BYTES: usize = 1200;
@@ -34,18 +34,18 @@ pub struct Echo {
     pub ms: Option<f64>,
 }
 
-/// Sends back whatever comes to that address, for ever.
+/// Sends back every datagram that comes to that address, without end.
 pub fn echo(at: Ipv4Addr) -> Result<()> {
     let socket = UdpSocket::bind((at, PORT)).context("the call's address")?;
     let mut datagram = [0; 1500];
     loop {
         let (length, from) = socket.recv_from(&mut datagram)?;
-        // It may be that nobody listens there any more.
+        // The other end may have closed its socket.
         let _ = socket.send_to(&datagram[..length], from);
     }
 }
 
-/// Calls until it is over, and for a second more listens for what is on its way.
+/// Calls until it is over, and listens for one more second for datagrams in flight.
 pub fn call(to: SocketAddr, seed: u64, start: Instant, over: &AtomicBool) -> Result<Vec<Echo>> {
     let socket = UdpSocket::bind(("0.0.0.0", 0))?;
     socket.connect(to)?;
@@ -69,7 +69,7 @@ pub fn call(to: SocketAddr, seed: u64, start: Instant, over: &AtomicBool) -> Res
     Ok(echoes)
 }
 
-/// When each datagram was sent.
+/// Sends the datagrams. Returns when each was sent.
 fn speak(socket: &UdpSocket, seed: u64, start: Instant, over: &AtomicBool) -> Result<Vec<f64>> {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut sent = Vec::new();
@@ -100,7 +100,7 @@ fn speak(socket: &UdpSocket, seed: u64, start: Instant, over: &AtomicBool) -> Re
     Ok(sent)
 }
 
-/// Which datagrams came back, and when.
+/// Receives the datagrams. Returns which came back, and when.
 fn hear(socket: &UdpSocket, start: Instant, ended: &AtomicBool) -> Result<Vec<(u32, f64)>> {
     socket.set_read_timeout(Some(Duration::from_millis(100)))?;
     let mut came = Vec::new();

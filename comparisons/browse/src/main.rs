@@ -21,14 +21,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Stacks that there are servers of.
+/// Stacks with a server.
 const SERVERS: [&str; 2] = ["quic-go", "quinn"];
 
 /// Pages, videos, downloads and a call over HTTP/3 in a browser, untouched and held.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
-    /// Of each performance: there are two for each link
+    /// Length of each run: there are two for each link
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=600))]
     minutes: u32,
     /// Only this link
@@ -37,29 +37,29 @@ struct Arguments {
     /// The agent's `--udp`
     #[arg(long, value_name = "HOW", default_value = "hold", value_parser = how)]
     udp: String,
-    /// Whose HTTP/3 the server is: quic-go's congestion control is Reno, quinn's is CUBIC
+    /// The server's HTTP/3 stack: quic-go uses Reno as congestion control, quinn CUBIC
     #[arg(long, value_name = "STACK", default_value = SERVERS[0], value_parser = SERVERS)]
     server: String,
-    /// Of what is done when, and of the cell
+    /// Random seed of the plan and of the cell
     #[arg(long, value_name = "N", default_value_t = 7)]
     seed: u64,
-    /// Print JSON, and the table as the rest of what is for people
+    /// Print JSON, and the table on standard error
     #[arg(long)]
     json: bool,
     /// The `tidegate` program
     #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
     tidegate: PathBuf,
-    /// Where the server's program is
+    /// Folder of the server's program
     #[arg(long, value_name = "FOLDER", default_value = "target/browse")]
     programs: PathBuf,
     #[command(subcommand)]
     part: Option<Part>,
 }
 
-/// What runs in the laboratory's namespaces.
+/// Parts that run in the laboratory's namespaces.
 #[derive(Debug, Subcommand)]
 enum Part {
-    /// Performs a plan at the client
+    /// Carries out a plan at the client
     #[command(hide = true)]
     User { folder: PathBuf, seed: u64 },
     /// The other end of the call
@@ -67,7 +67,7 @@ enum Part {
     Echo,
 }
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Report<'a> {
     minutes: u32,
@@ -76,7 +76,7 @@ struct Report<'a> {
     links: Vec<Over>,
 }
 
-/// A link, and what came of the same plan with and without an agent.
+/// A link, and the results of the same plan with and without an agent.
 #[derive(Serialize)]
 struct Over {
     link: Link,
@@ -85,7 +85,7 @@ struct Over {
     held: Performed,
 }
 
-/// What came of a plan.
+/// The results of a plan.
 #[derive(Serialize)]
 struct Performed {
     summary: Summary,
@@ -114,10 +114,10 @@ fn main() -> ExitCode {
     })
 }
 
-/// The agent's words, of which it knows more than we do; but one of them leaves nothing to look at.
+/// Checks the agent's `--udp`: the agent itself knows all its values, but one of them leaves nothing to measure.
 fn how(word: &str) -> Result<String, &'static str> {
     match word {
-        "fallback" => Err("it turns QUIC away, and all of this is QUIC"),
+        "fallback" => Err("fallback turns QUIC away, expected a value that leaves or holds it"),
         _ => Ok(word.to_owned()),
     }
 }
@@ -176,7 +176,7 @@ fn perform(stage: &Stage, plan: &Plan, link: Link, udp: Option<&str>) -> Result<
         observed,
         seen,
     };
-    // Whoever interrupts the hour has something of it.
+    // Results so far, in case the user interrupts the run.
     eprintln!("  {}", table::line(&performed));
     for warning in &performed.observed.warnings {
         eprintln!("  {warning}");
@@ -184,7 +184,7 @@ fn perform(stage: &Stage, plan: &Plan, link: Link, udp: Option<&str>) -> Result<
     Ok(performed)
 }
 
-/// Set by whatever wants this process to end. What it started ends first; a second one does not wait for that.
+/// Set by the first signal to end: processes that this one has started end first. A second signal ends it at once.
 fn stop_flag() -> Result<Arc<AtomicBool>> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let stop = Arc::new(AtomicBool::new(false));

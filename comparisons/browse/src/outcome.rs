@@ -1,15 +1,15 @@
-//! What came of a plan, and what of it people would ask.
+//! The results of a plan, and a summary of what matters to users.
 
 use crate::call::Echo;
 use serde::{Deserialize, Serialize};
 
-/// After this a page is given up, in seconds.
+/// The time after which a page is given up, in seconds.
 pub const PATIENCE_S: f64 = 60.0;
 
-/// A round trip with which people begin to talk into each other's words: 150 ms each way (ITU-T G.114).
+/// A round trip with which people begin to interrupt each other: 150 ms each way (ITU-T G.114).
 pub const LATE_MS: f64 = 300.0;
 
-/// All that the browser and the call saw.
+/// Everything that the browser and the call recorded.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Seen {
     /// Name and version of the browser.
@@ -20,9 +20,9 @@ pub struct Seen {
     pub videos: Vec<Video>,
     /// Each download.
     pub downloads: Vec<Download>,
-    /// What people would ask of the call.
+    /// The call's results.
     pub call: Call,
-    /// The same, while a download ran.
+    /// The call's results while a download ran.
     pub call_beside_download: Call,
 }
 
@@ -33,41 +33,41 @@ pub struct Page {
     pub at_s: f64,
     /// Whether a download ran at that time.
     pub beside_download: bool,
-    /// Until its event `load` was over; none if it was given up or did not even open.
+    /// Seconds until its event `load` was over; none if it was given up or did not open.
     pub load_s: Option<f64>,
     /// Why it did not open, in the browser's words.
     pub error: Option<String>,
-    /// What it consisted of, as far as the browser says.
+    /// Its objects, as far as the browser tells.
     pub objects: Objects,
 }
 
-/// What a page consists of.
+/// The objects of a page.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Objects {
     /// Answers by HTTP/3, from the network.
     pub h3: u32,
-    /// From the browser's cache.
+    /// Answers from the browser's cache.
     pub kept: u32,
-    /// That did not come.
+    /// Objects that did not come.
     pub failed: u32,
     /// Bytes from the network.
     pub bytes: u64,
-    /// Answers by another protocol: which. There must be none.
+    /// The protocols of other answers. There must be none.
     pub other: Vec<String>,
 }
 
-/// A video, as the player tells.
+/// A video, as the player reports it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Video {
     /// Seconds until something was shown; none if nothing was.
     pub started_s: Option<f64>,
     /// Seconds that were shown.
     pub shown_s: f64,
-    /// How often it stood still.
+    /// How often it stalled.
     pub stalls: u32,
-    /// For how many seconds in all, start aside.
+    /// Seconds of all stalls, without the start.
     pub stalled_s: f64,
-    /// Of what was shown.
+    /// Bits of the segments that were shown.
     pub bits: f64,
     /// How often the bitrate changed.
     pub changes: u32,
@@ -75,12 +75,12 @@ pub struct Video {
     pub failures: u32,
 }
 
-/// A download, as its page tells.
+/// A download, as its page reports it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Download {
-    /// That came.
+    /// Received bytes.
     pub bytes: f64,
-    /// For which it was wanted; its page does not know that.
+    /// Its intended length in seconds, which its page does not know.
     #[serde(default)]
     pub seconds: f64,
     /// How often it had to be asked for again.
@@ -92,20 +92,20 @@ pub struct Download {
 pub struct Call {
     /// Datagrams.
     pub sent: usize,
-    /// Quantiles of the round trips of those that came back.
+    /// Median round trip of those that came back.
     pub p50_ms: f64,
-    /// The same.
+    /// 95th percentile of these round trips.
     pub p95_ms: f64,
-    /// The same.
+    /// 99th percentile of these round trips.
     pub p99_ms: f64,
     /// Share that did not come back.
     pub lost: f64,
-    /// Share that did not, or too late for a talk.
+    /// Share that did not come back, or too late for a conversation.
     pub lost_or_late: f64,
 }
 
 impl Call {
-    /// Of these datagrams.
+    /// The results of these datagrams.
     pub fn of(echoes: &[Echo]) -> Self {
         let mut ms: Vec<f64> = echoes.iter().filter_map(|echo| echo.ms).collect();
         ms.sort_by(f64::total_cmp);
@@ -123,39 +123,39 @@ impl Call {
     }
 }
 
-/// What people would ask of pages, videos and downloads.
+/// What matters to users about pages, videos and downloads.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     /// Pages asked for.
     pub pages: usize,
-    /// Those that were given up or did not open; they count as loaded when one is given up.
+    /// Those that were given up or did not open; they count with the time after which a page is given up.
     pub pages_given_up: usize,
-    /// Requests that had no answer: of all that opened pages, videos and downloads asked for.
+    /// Requests of opened pages, videos and downloads without an answer.
     pub failures: u32,
-    /// Until a page was loaded.
+    /// Median time until a page was loaded.
     pub page_load_p50_s: f64,
-    /// The same.
+    /// 95th percentile of that time.
     pub page_load_p95_s: f64,
-    /// The same, of pages beside a download.
+    /// Median for pages beside a download.
     pub page_load_beside_download_p50_s: Option<f64>,
-    /// The same.
+    /// 95th percentile for pages beside a download.
     pub page_load_beside_download_p95_s: Option<f64>,
-    /// Of all that was shown.
+    /// Mean bitrate of the shown video.
     pub video_mbps: f64,
-    /// How often videos stood still.
+    /// How often videos stalled.
     pub video_stalls: u32,
-    /// Seconds for which they did.
+    /// Seconds of all stalls.
     pub video_stalled_s: f64,
-    /// Until something was shown: the median of the videos.
+    /// Median time until a video started.
     pub video_start_p50_s: f64,
-    /// The longest.
+    /// The longest time until a video started.
     pub video_start_max_s: f64,
-    /// Of all downloads.
+    /// Goodput of all downloads.
     pub download_mbps: f64,
 }
 
 impl Seen {
-    /// In a few numbers.
+    /// The summary.
     pub fn summary(&self) -> Summary {
         let all = load_times(&self.pages, |_| true);
         let beside = load_times(&self.pages, |page| page.beside_download);
@@ -191,13 +191,13 @@ impl Seen {
 }
 
 impl Video {
-    /// One that never started has kept somebody waiting for as long as a page may.
+    /// A video that never started counts with the time after which a page is given up.
     fn start_s(&self) -> f64 {
         self.started_s.unwrap_or(PATIENCE_S)
     }
 }
 
-/// One that was given up has kept somebody waiting until then.
+/// A page that was given up counts with the time until then.
 fn load_times(pages: &[Page], which: impl Fn(&Page) -> bool) -> Vec<f64> {
     let wanted = pages.iter().filter(|page| which(page));
     sorted(wanted.map(|page| page.load_s.unwrap_or(PATIENCE_S)))
@@ -209,7 +209,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The smallest of sorted values that so large a share of all does not exceed.
+/// The smallest of sorted values that this share of all does not exceed.
 fn quantile_of(sorted: &[f64], share: f64) -> Option<f64> {
     let place = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(place.saturating_sub(1)).copied()

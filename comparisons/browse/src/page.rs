@@ -1,4 +1,4 @@
-//! The HTML of what is opened.
+//! The HTML of the pages.
 
 use crate::plan::{Kind, Object, SEGMENT_S, Visit};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ const SCRIPT: &str = include_str!("page/page.js");
 const PLAYER: &str = include_str!("page/player.js");
 const DOWNLOAD: &str = include_str!("page/download.js");
 
-/// That of a visit.
+/// The page of a visit.
 pub fn visited(visit: &Visit) -> String {
     let mut html = String::from("<!doctype html><meta charset=utf-8><title>A page</title>\n");
     let late = late(&visit.objects);
@@ -26,14 +26,14 @@ pub fn visited(visit: &Visit) -> String {
             Kind::Data => Ok(()),
         };
     }
-    // What is to be read.
+    // The text.
     while html.len() < visit.bytes as usize {
         html.push_str("<p>Words, words, words.\n");
     }
     html
 }
 
-/// What each script or style asks for, as JSON.
+/// The objects that each script or style loads, as JSON.
 fn late(objects: &[Object]) -> String {
     let mut late = BTreeMap::<&str, Vec<_>>::new();
     for object in objects {
@@ -45,12 +45,12 @@ fn late(objects: &[Object]) -> String {
     serde_json::to_string(&late).expect("texts")
 }
 
-/// Where videos are played.
+/// The page that plays videos.
 pub fn player() -> String {
     alone(&format!("const SEGMENT_S = {SEGMENT_S};\n{PLAYER}"))
 }
 
-/// Where files are fetched.
+/// The page that downloads files.
 pub fn download() -> String {
     alone(DOWNLOAD)
 }

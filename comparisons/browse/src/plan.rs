@@ -1,26 +1,26 @@
-//! What is done while it is measured, by the seed: the same however the link fares.
+//! The plan of a run: pages, videos and downloads. It depends only on the seed, not on the link.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use tidegate_random::{exponential, log_normal};
 
-/// Sites whose pages are visited.
+/// How many sites are visited.
 const SITES: usize = 8;
 
 /// Hosts that all sites use.
 const THIRD_PARTIES: [&str; 3] = ["scripts.test", "fonts.test", "ads.test"];
 
-/// Where the videos are.
+/// The host of the videos.
 pub const VIDEO_HOST: &str = "video.test";
 
-/// Where the downloads are.
+/// The host of the downloads.
 pub const FILES_HOST: &str = "files.test";
 
 /// Length of a segment of a video, in seconds.
 pub const SEGMENT_S: u32 = 4;
 
-/// All of it.
+/// A plan.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Its length in seconds.
@@ -36,51 +36,51 @@ pub struct Plan {
 /// One page.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visit {
-    /// When it is asked for, in seconds; later if the page before it is not there yet.
+    /// When it is opened, in seconds; later if the previous page has not loaded yet.
     pub at_s: f64,
     /// Its site.
     pub host: String,
     /// Its own size.
     pub bytes: u64,
-    /// What the site needs to make it.
+    /// The site's time to make it.
     pub wait_ms: u32,
-    /// What it consists of, in the order in which it names them.
+    /// Its objects, in the order in which it names them.
     pub objects: Vec<Object>,
 }
 
-/// What a page needs.
+/// An object of a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Object {
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// The script or style that asks for it, by its place in the list, if it is not the page itself.
+    /// The script or style that loads it, by its place in the list, if it is not the page itself.
     pub by: Option<usize>,
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Nothing is drawn before it is there.
+    /// A style sheet, which blocks drawing until it is there.
     Style,
-    /// Nothing behind it is read before it has run.
+    /// A script, which blocks the rest of the page until it has run.
     Script,
-    /// One that runs when it is there.
+    /// A script that runs when it is there.
     LateScript,
-    /// A picture, or a font, which is as large.
+    /// A picture, or a font, which has about the same size.
     Image,
-    /// What a script fetches for itself.
+    /// Data that a script fetches.
     Data,
 }
 
 /// One video.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Video {
-    /// When it is started.
+    /// When it is started, in seconds.
     pub at_s: f64,
-    /// For how long somebody looks, in seconds.
+    /// How long it is watched, in seconds.
     pub watched_s: f64,
     /// Size of each segment, relative to that of its bitrate.
     pub weights: Vec<f64>,
@@ -95,19 +95,19 @@ pub struct Download {
     pub until_s: f64,
 }
 
-/// How many objects of a kind a page has, how large they are, and where they are. Together they are about a desktop page of
-/// the HTTP Archive's Web Almanac of 2024, whose median has 2.7 MB and 71 requests; by their deviations a few objects have
-/// most of the bytes, as there.
+/// How many objects of a kind a page has, how large they are, and on which hosts. Together they resemble a desktop page
+/// of the HTTP Archive's Web Almanac of 2024, whose median has 2.7 MB and 71 requests; with these deviations a few
+/// objects have most of the bytes, as there.
 struct Share {
     kind: Kind,
     count: usize,
     bytes: f64,
     deviation: f64,
-    /// Of them, those that all pages of the site have, and that a browser keeps.
+    /// Share that all pages of the site have, and that a browser caches.
     of_site: f64,
-    /// Of them, those that scripts or styles ask for.
+    /// Share that scripts or styles load.
     late: f64,
-    /// Of them, those from hosts of others.
+    /// Share from third-party hosts.
     foreign: f64,
 }
 
@@ -116,7 +116,7 @@ const SHARES: [Share; 6] = [
     share(Kind::Script, 6, 15e3, 1.0, 0.8, 0.0, 0.2),
     share(Kind::LateScript, 16, 17e3, 1.2, 0.6, 0.0, 0.6),
     share(Kind::Image, 20, 21e3, 1.3, 0.1, 0.3, 0.1),
-    // Fonts, which styles ask for.
+    // Fonts, which styles load.
     share(Kind::Image, 4, 30e3, 0.4, 0.9, 1.0, 0.7),
     share(Kind::Data, 12, 1.5e3, 1.0, 0.0, 1.0, 0.6),
 ];
@@ -141,40 +141,40 @@ const fn share(
     }
 }
 
-/// Median of a page's own size, and of what its site needs to make it.
+/// Median of a page's own size, and of its site's time to make it.
 const PAGE_BYTES: f64 = 30e3;
 const PAGE_WAIT_MS: f64 = 80.0;
 
 /// Median of the time from one page to the next.
 const VISIT_S: f64 = 12.0;
 
-/// Median of the time for which a video is looked at; the mean from one to the next.
+/// Median of the time for which a video is watched; mean of the pause to the next.
 const VIDEO_S: f64 = 120.0;
 const VIDEO_PAUSE_S: f64 = 20.0;
 
-/// Median length of a download; the mean from one to the next.
+/// Median length of a download; mean of the pause to the next.
 const DOWNLOAD_S: f64 = 45.0;
 const DOWNLOAD_PAUSE_S: f64 = 75.0;
 
-/// Everything that has an address, in their order.
+/// The names of all hosts, in the order of their addresses.
 pub fn hosts() -> Vec<String> {
     let sites = (0..SITES).flat_map(|site| [own(site), still(site)]);
     let others = THIRD_PARTIES.into_iter().chain([VIDEO_HOST, FILES_HOST]);
     sites.chain(others.map(str::to_owned)).collect()
 }
 
-/// Whose pages they are.
+/// The host of a site's pages.
 fn own(site: usize) -> String {
     format!("www.site-{site}.test")
 }
 
-/// Where its pictures and scripts are.
+/// The host of a site's pictures and scripts.
 fn still(site: usize) -> String {
     format!("static.site-{site}.test")
 }
 
 impl Plan {
-    /// That of the seed.
+    /// The plan for that seed.
     pub fn new(seed: u64, seconds: f64) -> Self {
         let generator = |stream: u64| Pcg64Mcg::seed_from_u64(seed.wrapping_mul(4) + stream);
         Self {
@@ -185,7 +185,7 @@ impl Plan {
         }
     }
 
-    /// Whether a download runs then.
+    /// Whether a download runs at that time.
     pub fn downloads_at(&self, at_s: f64) -> bool {
         let runs = |download: &Download| (download.at_s..download.until_s).contains(&at_s);
         self.downloads.iter().any(runs)
@@ -204,7 +204,7 @@ fn visits(rng: &mut Pcg64Mcg, seconds: f64) -> Vec<Visit> {
     visits
 }
 
-/// A site: the n-th one with a probability as 1/n (Zipf).
+/// A random site: the n-th with a probability proportional to 1/n (Zipf).
 fn popular(rng: &mut Pcg64Mcg) -> usize {
     let weight = |site: usize| (site as f64 + 1.0).recip();
     let mut left = rng.random::<f64>() * (0..SITES).map(weight).sum::<f64>();
@@ -215,7 +215,7 @@ fn popular(rng: &mut Pcg64Mcg) -> usize {
     found.unwrap_or(SITES - 1)
 }
 
-/// What all pages of a site have.
+/// The objects that all pages of a site have.
 fn of_site(rng: &mut Pcg64Mcg, site: usize) -> Vec<Object> {
     let mut objects = Vec::new();
     for share in &SHARES {
@@ -246,7 +246,7 @@ fn visit(rng: &mut Pcg64Mcg, at_s: f64, site: usize, number: usize, kept: &[Obje
     }
 }
 
-/// One that nobody asks for yet, or one to be asked for late, which has a place in the list that does not exist.
+/// An object of the page itself; or one that a script or style will load, whose `by` is not a valid place yet.
 fn object(rng: &mut Pcg64Mcg, share: &Share, site: usize, rest: &str) -> Object {
     let host = match rng.random::<f64>() < share.foreign {
         true => THIRD_PARTIES[rng.random_range(0..THIRD_PARTIES.len())].to_owned(),
@@ -267,7 +267,7 @@ fn object(rng: &mut Pcg64Mcg, share: &Share, site: usize, rest: &str) -> Object 
     }
 }
 
-/// Finds a script or style for each object that is to be asked for late.
+/// Chooses a script or style for each object that is loaded late.
 fn ask_late(rng: &mut Pcg64Mcg, objects: &mut [Object]) {
     let asks = |object: &Object| matches!(object.kind, Kind::Style | Kind::LateScript);
     let askers: Vec<usize> = (0..objects.len()).filter(|&n| asks(&objects[n])).collect();
@@ -279,11 +279,11 @@ fn ask_late(rng: &mut Pcg64Mcg, objects: &mut [Object]) {
 fn videos(rng: &mut Pcg64Mcg, seconds: f64) -> Vec<Video> {
     let mut videos = Vec::new();
     let mut at_s = 5.0;
-    // The last one is looked at for long enough to count.
+    // The last one is watched for long enough to count.
     while at_s + 30.0 < seconds {
         let watched_s = (VIDEO_S * log_normal(rng, 0.6)).clamp(30.0, 900.0);
         let watched_s = watched_s.min(seconds - at_s);
-        // One more than can be shown, and what the player has ahead.
+        // More than can be shown, plus the player's buffer.
         let segments = watched_s as usize / SEGMENT_S as usize + 12;
         videos.push(Video {
             at_s,

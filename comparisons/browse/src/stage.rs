@@ -1,4 +1,4 @@
-//! Where it takes place: the files that all processes share, the hosts' addresses, and the laboratory.
+//! Runs a plan: the files that all processes share, the hosts' addresses, and the laboratory.
 
 use crate::outcome::Seen;
 use crate::page;
@@ -18,29 +18,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Hosts have addresses from here on, which documentation has for itself (RFC 5737).
+/// The hosts' first address, from a range for documentation (RFC 5737).
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 
-/// When the browser starts, and what passes until it has, and after the plan's end, in seconds.
+/// When the browser starts, and the time until it has started, and after the plan's end, in seconds.
 const START_S: f64 = 1.0;
 const SPARE_S: f64 = 20.0;
 
-/// What does not count of the link.
+/// The part of the run that does not count for the link, in seconds.
 const WARMUP_S: f64 = 0.5;
 
-/// How often it is looked whether something has happened.
+/// How often files and processes are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A name, and where it is.
+/// A host's name and address.
 pub struct Address {
     /// The host's.
     pub name: String,
-    /// At the server.
+    /// Its address, which the server has.
     pub ip: Ipv4Addr,
 }
 
 impl Address {
-    /// One for each name: different services are different machines.
+    /// One address for each name, since different services are on different machines.
     pub fn all(names: Vec<String>) -> impl Iterator<Item = Self> {
         let first = u32::from(FIRST_ADDRESS);
         let names = (0..).zip(names);
@@ -50,7 +50,7 @@ impl Address {
         })
     }
 
-    /// The other end of the call, behind all hosts.
+    /// The address of the call's other end, after those of all hosts.
     pub fn of_call() -> Self {
         let mut names = plan::hosts();
         names.push("call".to_owned());
@@ -59,7 +59,7 @@ impl Address {
     }
 }
 
-/// What the browser's process hands over.
+/// The result that the browser's process hands over.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Told {
@@ -71,12 +71,12 @@ enum Told {
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// That one.
+    /// The folder at that path.
     pub fn at(path: &Path) -> Self {
         Self(path.to_owned())
     }
 
-    /// Writes what the server and the browser read.
+    /// Writes the files for the server and the browser.
     pub fn write(&self, plan: &Plan) -> Result<()> {
         let pages = self.0.join("pages");
         fs::create_dir_all(&pages)?;
@@ -90,13 +90,13 @@ impl Folder {
         Ok(())
     }
 
-    /// What is to be done.
+    /// Reads the plan.
     pub fn plan(&self) -> Result<Plan> {
         let text = fs::read(self.0.join("plan.json")).context("the plan")?;
         Ok(serde_json::from_slice(&text)?)
     }
 
-    /// Waits for the server to listen, and says which key it has.
+    /// Waits for the server to listen, and returns the hash of its key.
     pub fn trust(&self, patience: Duration) -> Result<String> {
         let since = Instant::now();
         loop {
@@ -108,12 +108,12 @@ impl Folder {
         }
     }
 
-    /// The browser's own.
+    /// The folder of the browser's profile.
     pub fn profile(&self) -> PathBuf {
         self.0.join("profile")
     }
 
-    /// Hands over what was seen, or why there is nothing.
+    /// Hands over the results, or the error.
     pub fn tell(&self, seen: Result<Seen>) -> Result<()> {
         let told = match seen {
             Ok(seen) => Told::Seen(Box::new(seen)),
@@ -128,7 +128,7 @@ impl Folder {
         self.0.join("told.json")
     }
 
-    /// What was handed over, if it was.
+    /// The handed-over results, if they are there.
     fn told(&self) -> Result<Option<Told>> {
         match fs::read(self.told_path()) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
@@ -137,7 +137,7 @@ impl Folder {
     }
 }
 
-/// What plans are performed with.
+/// The programs and settings for running plans.
 pub struct Stage {
     /// The `tidegate` program.
     pub tidegate: PathBuf,
@@ -145,29 +145,29 @@ pub struct Stage {
     pub own: PathBuf,
     /// The server.
     pub server: PathBuf,
-    /// The cell's, and the call's.
+    /// Seed of the cell and of the call.
     pub seed: u64,
-    /// Set when nobody wants to wait any more.
+    /// Set when the user ends the run.
     pub stop: Arc<AtomicBool>,
 }
 
-/// What the laboratory knows of it.
+/// The laboratory's measurements.
 #[derive(Debug, Serialize)]
 pub struct Observed {
-    /// In the downlink's queue, each packet.
+    /// Mean queueing delay of the downlink's packets.
     pub queue_mean_ms: f64,
-    /// The same.
+    /// 99th percentile of that delay.
     pub queue_p99_ms: f64,
-    /// Of the downlink, headers included.
+    /// Throughput of the downlink, headers included.
     pub delivered_mbps: f64,
-    /// Dropped before the downlink.
+    /// Packets dropped before the downlink.
     pub drops: u64,
-    /// That the machine was too busy, for one.
+    /// Warnings, for example that the machine was too busy.
     pub warnings: Vec<String>,
 }
 
 impl Stage {
-    /// Tries the agent on a second of pings, so that what it refuses costs no more than that.
+    /// Tries the agent on a second of pings, so that a refusal costs no more time than that.
     pub fn rehearse(&self, udp: &str) -> Result<()> {
         let folder = tempfile::tempdir()?;
         let pings = r#"{ name = "pings", does = { ping = { interval_ms = 100 } } }"#;
@@ -175,8 +175,8 @@ impl Stage {
         self.run(folder.path(), &scenario, || Ok(())).map(drop)
     }
 
-    /// Performs the plan, with an agent if `udp` says how. Everything that it started is gone afterwards, also if it is
-    /// stopped meanwhile.
+    /// Runs the plan, with an agent if `udp` has its setting. All processes that it has started have ended when it
+    /// returns, also if it is interrupted.
     pub fn perform(&self, plan: &Plan, link: Link, udp: Option<&str>) -> Result<(Seen, Observed)> {
         let folder = tempfile::tempdir()?;
         let files = Folder::at(folder.path());
@@ -184,18 +184,18 @@ impl Stage {
         let duration_s = START_S + plan.seconds + SPARE_S;
         let workloads = self.workloads(folder.path());
         let scenario = scenario(link, self.seed, duration_s, &workloads, udp);
-        // Nobody waits for the end of a plan that has failed.
+        // A plan that has failed is ended early.
         let run = self.run(folder.path(), &scenario, || match files.told()? {
             Some(Told::Failed(why)) => bail!(why),
             _ => Ok(()),
         })?;
         match files.told()? {
             Some(Told::Seen(seen)) => Ok((*seen, observed(&run)?)),
-            _ => bail!("the browser has not come to an end in time"),
+            _ => bail!("the browser has not finished the plan in time"),
         }
     }
 
-    /// Runs a scenario, and looks now and then whether it is worth going on.
+    /// Runs a scenario, and checks from time to time whether to go on.
     fn run(
         &self,
         folder: &Path,
@@ -215,7 +215,7 @@ impl Stage {
         Ok(results["runs"][0].take())
     }
 
-    /// The server, the other end of the call, and who browses.
+    /// The workloads: the server, the other end of the call, and the browser.
     fn workloads(&self, folder: &Path) -> String {
         let mut names = plan::hosts();
         names.push("call".to_owned());
@@ -224,7 +224,7 @@ impl Stage {
             .collect();
         let [server, own, folder] = [&self.server, &self.own, folder].map(shell);
         let seed = self.seed;
-        // The hosts' addresses are the server's, whose device has another besides.
+        // The server's device gets the hosts' addresses beside its own.
         let server = command(&format!(
             "device=$(ip route show default | sed 's/.* dev \\([^ ]*\\).*/\\1/')
             for address in{addresses}; do ip address add $address/32 dev $device; done
@@ -263,7 +263,7 @@ run = [{run}]
     )
 }
 
-/// Somebody does not want to wait any more.
+/// The user has interrupted the run.
 #[derive(Debug)]
 pub struct Interrupted;
 
@@ -275,7 +275,7 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// What was asked for cannot be done as asked.
+/// The request cannot be carried out.
 #[derive(Debug)]
 pub struct BadInput(pub String);
 
@@ -294,12 +294,12 @@ impl Laboratory {
     fn start(tidegate: &Path, scenario: &Path, results: &Path) -> Result<Self> {
         let mut command = Command::new(tidegate);
         command
-            // The commands are our own, and the server's adds addresses.
+            // The commands are our own, and the server's command adds addresses, which needs root.
             .args(["lab", "--json", "--allow-commands", "--root"])
             .arg(scenario)
             .stdin(Stdio::null())
             .stdout(fs::File::create(results)?)
-            // An interrupt from the terminal reaches us alone, and we hand it on, once.
+            // The terminal's interrupts reach only this process, which forwards the first one.
             .process_group(0);
         let own = Pid::this();
         let die_with_us = move || {
@@ -323,7 +323,7 @@ impl Laboratory {
         let status = self.0.wait()?;
         ensure!(
             status.code() != Some(BAD_INPUT),
-            BadInput("the laboratory refuses that".to_owned())
+            BadInput("the laboratory refuses the scenario; its message is above".to_owned())
         );
         ensure!(status.success(), "tidegate lab: {status}");
         Ok(())
@@ -353,7 +353,7 @@ fn observed(run: &Value) -> Result<Observed> {
     })
 }
 
-/// A word of the shell's.
+/// A path quoted for the shell.
 fn shell(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }

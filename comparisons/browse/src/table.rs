@@ -55,7 +55,7 @@ const ROWS: [Row; 12] = [
     }),
 ];
 
-/// Two columns a link.
+/// The table, with two columns for each link.
 pub fn table(overs: &[Over]) -> Table {
     let mut header = vec![String::new()];
     for over in overs {
@@ -80,7 +80,7 @@ pub fn table(overs: &[Over]) -> Table {
     table
 }
 
-/// In short.
+/// The results in one line.
 pub fn line(performed: &Performed) -> String {
     let Performed { summary, seen, .. } = performed;
     let pages = pair(

@@ -1,4 +1,5 @@
-//! Who browses: performs the plan in the client's namespace, all of it at the same time, as in a household.
+//! The user: carries out the plan in the client's namespace: pages, videos, downloads and call at the same time, as in
+//! a household.
 
 use crate::browser::{Browser, Late, Network, Tab, Unreachable};
 use crate::call::{self, Echo, call};
@@ -11,24 +12,24 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// For the server to be there.
+/// The longest wait for the server to listen.
 const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Given to a script's answer beyond the time that it asks for.
+/// Extra time for a script's answer, beyond the time that it asks for.
 const SLACK: Duration = Duration::from_secs(30);
 
-/// Before somebody tries again.
+/// Pause before another try.
 const RETRY_S: f64 = 1.0;
 
 const MINUTE_S: f64 = 60.0;
 
-/// When a page has loaded, and what came; null before.
+/// Returns when a page has loaded, and its objects; null before.
 const LOADED: &str = include_str!("user/loaded.js");
 
-/// Whether a page's scripts have run; null before.
+/// True once a page's scripts have run; null before.
 const COMPLETE: &str = r#"document.readyState === "complete" || null"#;
 
-/// Performs the plan of the folder. Says each minute that it is not stuck.
+/// Carries out the plan of the folder. Prints its progress each minute.
 pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
     let plan = folder.plan()?;
     let trust = folder.trust(SERVER_PATIENCE)?;
@@ -56,7 +57,7 @@ pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
             household.unless_it_fails(|| call(callee, seed, start, over))
         });
         let pages = household.browse(&page);
-        // Whatever went wrong, nobody goes on alone.
+        // After any error, the others end, too.
         let videos = videos.join().expect("it does not panic");
         let downloads = downloads.join().expect("it does not panic");
         household.over.store(true, Ordering::Relaxed);
@@ -67,7 +68,7 @@ pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
             .copied()
             .filter(|echo| plan.downloads_at(echo.at_s))
             .collect();
-        // Pages last: those of a plan that something else has ended may be none.
+        // The pages' error comes last: if another part has ended the plan, there may be no page.
         let (videos, downloads, pages) = (videos?, downloads?, pages?);
         ensure!(is_heard, "nothing of the call came back");
         Ok(Seen {
@@ -81,7 +82,7 @@ pub fn perform(folder: &Folder, seed: u64) -> Result<Seen> {
     })
 }
 
-/// Who has a plan in common.
+/// The state that all parts of a plan share.
 struct Household<'a> {
     plan: &'a Plan,
     start: Instant,
@@ -94,7 +95,7 @@ impl Household<'_> {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Waits for that moment. False if there is nothing to wait for any more: something has failed.
+    /// Waits until that time. False if another part has failed.
     fn wait(&self, at_s: f64) -> bool {
         const POLL_INTERVAL: Duration = Duration::from_millis(200);
         while !self.over.load(Ordering::Relaxed) {
@@ -107,7 +108,7 @@ impl Household<'_> {
         false
     }
 
-    /// What it comes to; an error ends everything.
+    /// The result of `work`; an error ends all parts.
     fn unless_it_fails<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let result = work();
         if result.is_err() {
@@ -116,7 +117,7 @@ impl Household<'_> {
         result
     }
 
-    /// One page after another.
+    /// Visits one page after another.
     fn browse(&self, tab: &Tab) -> Result<Vec<Page>> {
         self.unless_it_fails(|| {
             let mut pages = Vec::new();
@@ -133,7 +134,7 @@ impl Household<'_> {
                 let url = format!("https://{}/page/{number}/{}", visit.host, visit.wait_ms);
                 pages.extend(self.visit(tab, &url).context(url)?);
             }
-            // Nobody stays behind in a page that is still loading.
+            // The plan's end also ends a page that is still loading.
             self.wait(self.plan.seconds);
             let nothing = pages.iter().all(|page| page.load_s.is_none());
             let why = pages.iter().find_map(|page| page.error.as_deref());
@@ -146,7 +147,7 @@ impl Household<'_> {
         })
     }
 
-    /// None if the plan's end came first, so that nobody knows how long it would have taken.
+    /// Visits a page. None if the plan ended first, so that its load time is not known.
     fn visit(&self, tab: &Tab, url: &str) -> Result<Option<Page>> {
         let at_s = self.now_s();
         let left_s = self.plan.seconds - at_s;
@@ -182,7 +183,7 @@ impl Household<'_> {
         }
     }
 
-    /// One video after another.
+    /// Watches one video after another.
     fn watch(&self, tab: &Tab) -> Result<Vec<Video>> {
         self.unless_it_fails(|| {
             let mut videos = Vec::new();
@@ -197,7 +198,7 @@ impl Household<'_> {
                 let mut seen: Video = self
                     .page_of(tab, VIDEO_HOST, name, until_s, ask)?
                     .unwrap_or_default();
-                // Whoever wants to see it waits for its page, too.
+                // The user waits for its page, too.
                 seen.started_s = seen.started_s.map(|waited_s| waited_s - video.at_s);
                 videos.push(seen);
             }
@@ -205,7 +206,7 @@ impl Household<'_> {
         })
     }
 
-    /// One download after another.
+    /// Runs one download after another.
     fn download(&self, tab: &Tab) -> Result<Vec<Download>> {
         self.unless_it_fails(|| {
             let mut downloads = Vec::new();
@@ -217,7 +218,7 @@ impl Household<'_> {
                 let name = "download";
                 let seen = self.page_of(tab, FILES_HOST, name, download.until_s, ask)?;
                 downloads.push(Download {
-                    // Until its page was there nothing came.
+                    // The time before its page was there counts, too.
                     seconds: download.until_s - download.at_s,
                     ..seen.unwrap_or_default()
                 });
@@ -226,8 +227,8 @@ impl Household<'_> {
         })
     }
 
-    /// Opens the page of that name, and what it says to `ask`, which is told what time it is and how much is left until
-    /// `until_s`. Nothing if it did not even open by then.
+    /// Opens the page of that name, and returns its answer to the expression of `ask`, which gets the time and the
+    /// seconds left until `until_s`. None if the page did not open by then.
     fn page_of<T: serde::de::DeserializeOwned>(
         &self,
         tab: &Tab,

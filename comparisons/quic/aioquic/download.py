@@ -18,7 +18,7 @@ from aioquic.quic.events import ConnectionTerminated, StreamDataReceived
 NAME = "server"
 ALPN = ["download"]
 WINDOW = 64 << 20  # more than any link's queue holds
-AHEAD = 16 << 20  # what the server's stack is given ahead
+AHEAD = 16 << 20  # bytes that the server's stack is given in advance
 
 
 class Server(QuicConnectionProtocol):
@@ -32,7 +32,7 @@ class Server(QuicConnectionProtocol):
             self.stream = event.stream_id
 
     def transmit(self):
-        # What is acknowledged the stack does not tell; `_buffer_start` has it.
+        # The stack has no public count of acknowledged bytes; `_buffer_start` has it.
         if self.stream is not None:
             acknowledged = self._quic._streams[self.stream].sender._buffer_start
             if self.given - acknowledged < AHEAD // 2:
@@ -42,7 +42,7 @@ class Server(QuicConnectionProtocol):
 
 
 class Client(QuicConnectionProtocol):
-    """Counts what comes in each second."""
+    """Counts received bytes in each second."""
 
     began = 0.0
     bytes = []
@@ -85,7 +85,7 @@ async def receive(host, port, folder, seconds):
 
 
 def report(broke):
-    # Once: what breaks at the end, after the time, does not count.
+    # Only once: errors after the end do not count.
     if Client.bytes is not None:
         print(json.dumps({"bytes": Client.bytes, "broke": broke}), flush=True)
     Client.bytes = None

@@ -1,5 +1,5 @@
-// A download over quic-go. `download-quic-go server ADDRESS FOLDER CONTROL`, `download-quic-go client ADDRESS FOLDER SECONDS`:
-// the client opens a stream, says a byte on it, and reads what the server sends for so many seconds. FOLDER has
+// A download over quic-go. `download-quic-go server ADDRESS FOLDER CONTROL`, `download-quic-go client ADDRESS FOLDER
+// SECONDS`: the client opens a stream, sends a byte on it, and reads the server's data for SECONDS. FOLDER has
 // certificate.pem and key.pem. The client prints one line of JSON, also if the connection breaks.
 package main
 
@@ -38,7 +38,7 @@ func main() {
 	case "client":
 		err = fetch(address, folder, last)
 	default:
-		err = fmt.Errorf("%s is no end", os.Args[1])
+		err = fmt.Errorf("%s: expected server or client", os.Args[1])
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -62,7 +62,7 @@ func serve(address, folder, control string) error {
 		return err
 	}
 	stream, err := connection.AcceptStream(context.Background())
-	// As much as the connection takes.
+	// Sends as much as the connection takes.
 	for data := make([]byte, chunk); err == nil; {
 		_, err = stream.Write(data)
 	}
@@ -96,7 +96,7 @@ func fetch(address, folder, last string) error {
 	return json.NewEncoder(os.Stdout).Encode(report)
 }
 
-// Until the end, or an error.
+// Receives until the end, or an error.
 func receive(address string, roots *x509.CertPool, end time.Time, count func(int)) error {
 	ctx, cancel := context.WithDeadline(context.Background(), end)
 	defer cancel()

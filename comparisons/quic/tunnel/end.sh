@@ -11,7 +11,7 @@ server) own=1 other=client ;;
 client) own=2 other=server ;;
 esac
 
-# Its socket has the device's name, for all of the machine.
+# Its socket has the device's name, which must be unique on the machine.
 device=tg$$
 trap 'rm -f /var/run/wireguard/$device.sock' EXIT
 trap 'exit 1' TERM INT
@@ -36,5 +36,5 @@ client)
     iperf3 --client $inside.1 --reverse --time "$seconds" --congestion cubic --json >"$folder/tcp.json" &
     ;;
 esac
-# A trap does not wait for what runs in the foreground.
+# While the shell waits here, its trap can run at once.
 wait

@@ -1,5 +1,5 @@
-//! HTTP/1.1 for whoever comes: one request a connection, and a bound for everything that a stranger could
-//! use up. Servers of the usual kind wait for a client's next byte as long as it likes.
+//! HTTP/1.1 for untrusted clients: one request per connection, and a bound for everything that a stranger could use up.
+//! Ordinary servers wait for a client's next byte without limit.
 
 mod connection;
 mod request;
@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// After a failure to accept, for want of descriptors for instance.
+/// The pause after a failure to accept, for example without a free descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What answers.
+/// Answers requests.
 pub trait Service: Send + Sync + 'static {
-    /// Answers what the machine at `peer` asks.
+    /// The answer to a request from `peer`.
     fn answer(&self, request: &Received, peer: IpAddr) -> Reply;
 
-    /// The answer to what is no request, or too much of one.
+    /// The answer to bytes that are not a request, or to a request that is too long.
     fn refuse(&self, refusal: &Refusal) -> Reply;
 }
 
@@ -32,15 +32,15 @@ pub trait Service: Send + Sync + 'static {
 pub struct Reply {
     /// HTTP's status.
     pub status: u16,
-    /// What the body is.
+    /// The header Content-Type.
     pub content_type: &'static str,
     /// Headers beside those that every answer has.
     pub headers: &'static [(&'static str, &'static str)],
-    /// What stands behind the headers.
+    /// The bytes after the headers.
     pub body: Vec<u8>,
 }
 
-/// Why something is no request that can be answered.
+/// Why a request cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// HTTP's status.
@@ -65,10 +65,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves at this address; port 0 stands for any. `bounds` are of connections whose request has not been answered.
+    /// Serves at this address; port 0 means any free port. `bounds` limit the connections whose request has not been
+    /// answered.
     ///
     /// # Errors
-    /// When nobody can listen there.
+    /// If the address cannot be listened at.
     pub fn start(address: SocketAddr, bounds: Bounds, service: impl Service) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
@@ -84,7 +85,7 @@ impl Server {
         })
     }
 
-    /// Where that is.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -93,7 +94,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        // It waits for somebody who connects.
+        // A connection wakes the thread, which waits in accept.
         let mut at = self.address;
         if at.ip().is_unspecified() {
             at.set_ip(match at {

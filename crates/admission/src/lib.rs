@@ -1,10 +1,10 @@
-//! What a TCP server gives to those who have not shown yet that they may: a bounded number of connections, each for a
+//! Limits of a TCP server for clients that are not authenticated yet: a bounded number of connections, each for a
 //! bounded time.
 //!
-//! Whoever can open a connection can keep it open and say nothing, or a byte now and then. So a connection has one
-//! deadline for all that it must say ([`read_exact_until`]), and a [`Place`], which it may lose: where there is no room,
-//! the oldest connection that has not finished gives way, first one of the same network. A newcomer is served, however
-//! many connections a stranger holds.
+//! A client can open a connection and send nothing, or a byte now and then. So a connection has one deadline for
+//! everything that it must send ([`read_exact_until`]), and a [`Place`], which it may lose: when all places are taken,
+//! the oldest unfinished connection gives way, first one of the same network. A newcomer is served however many
+//! connections a stranger holds.
 
 pub mod http;
 mod network;
@@ -17,10 +17,10 @@ use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Fills the buffer before that instant: one deadline, however many reads it takes.
+/// Fills the buffer before the instant `until`: one deadline, however many reads it takes.
 ///
 /// # Errors
-/// `TimedOut` when the instant passes, `UnexpectedEof` when the peer ends, or what the socket says.
+/// `TimedOut` when the instant passes, `UnexpectedEof` when the peer closes, or the socket's error.
 pub fn read_exact_until(
     stream: &mut TcpStream,
     buffer: &mut [u8],
@@ -36,17 +36,17 @@ pub fn read_exact_until(
     Ok(())
 }
 
-/// What comes next, before that instant; 0 when the peer has ended.
+/// Reads the next bytes, before the instant `until`; 0 when the peer has closed.
 ///
 /// # Errors
-/// `TimedOut` when the instant passes, or what the socket says.
+/// `TimedOut` when the instant passes, or the socket's error.
 pub fn read_until(stream: &mut TcpStream, buffer: &mut [u8], until: Instant) -> io::Result<usize> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
         }
-        // No less than the kernel's clock tick, or the timeout would be none.
+        // At least the kernel's clock tick: 0 would mean no timeout.
         stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
         match stream.read(buffer) {
             Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}

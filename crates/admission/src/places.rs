@@ -1,4 +1,4 @@
-//! How many connections there may be at once.
+//! Limits how many connections there may be at once.
 
 use crate::network_of;
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::io;
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Connections at a time.
+/// The most connections at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// In all.
     pub all: usize,
-    /// Of one network ([`network_of`]).
+    /// From one network ([`network_of`]).
     pub network: usize,
 }
 
@@ -24,13 +24,13 @@ pub struct Places {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many there were so far.
+    /// How many there have been so far.
     count: u64,
     /// By number, so that the first is the oldest.
     connections: BTreeMap<u64, (IpAddr, TcpStream)>,
 }
 
-/// One of them; free again when it is dropped.
+/// A connection's place; free again when it is dropped.
 #[derive(Debug)]
 pub struct Place {
     places: Arc<Places>,
@@ -38,7 +38,7 @@ pub struct Place {
 }
 
 impl Places {
-    /// None is taken.
+    /// Places, none of them taken.
     pub fn new(bounds: Bounds) -> Arc<Self> {
         Arc::new(Self {
             bounds,
@@ -46,11 +46,12 @@ impl Places {
         })
     }
 
-    /// A place for a connection that was accepted. Where its network has as many as it may, that network's oldest gives
-    /// way; where all are taken, the oldest of the network that has most: it is shut down, and its thread reads the end.
+    /// A place for a connection that was accepted. If its network has reached its bound, the oldest connection of that
+    /// network gives way; if all places are taken, the oldest one of the network that has most. The server shuts that
+    /// connection down, and its thread reads the end.
     ///
     /// # Errors
-    /// When the connection has gone, or no descriptor is left.
+    /// If the connection is gone, or no descriptor is left.
     pub fn take(self: &Arc<Self>, stream: &TcpStream) -> io::Result<Place> {
         let network = network_of(stream.peer_addr()?.ip());
         let stream = stream.try_clone()?;
@@ -109,7 +110,7 @@ impl State {
             return;
         };
         if let Some((_, stream)) = self.connections.remove(&number) {
-            // One that has ended by itself is as well ended.
+            // It may have ended by itself.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }

@@ -42,12 +42,12 @@ fn a_newcomer_has_a_place_however_many_a_stranger_holds() {
         assert!(places.taken() <= bounds.all);
         client
     };
-    // Sixteen addresses of one network.
+    // Sixteen addresses in one network.
     let mut crowd: Vec<_> = (1..=16).map(|host| enter([127, 0, 1, host])).collect();
     let mut neighbour = enter([127, 0, 2, 1]);
     let mut more = [3, 4].map(|network| enter([127, 0, network, 1]));
     assert!(!is_ended(&mut neighbour) && !more.iter_mut().any(is_ended));
-    // Ten gave way to the others of their network, one to a newcomer: the oldest each time.
+    // Ten gave way to others of their network, and one to a newcomer: always the oldest.
     let ended: Vec<bool> = crowd.iter_mut().map(is_ended).collect();
     let expected: Vec<bool> = (0..16).map(|n| n < 11).collect();
     assert_eq!(ended, expected);

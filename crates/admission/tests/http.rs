@@ -1,4 +1,4 @@
-//! What a stranger can use up of a server: places, time, memory.
+//! How much of a server a stranger can use up: places, time, memory.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tidegate_admission::Bounds;
 use tidegate_admission::http::{Received, Refusal, Reply, Server, Service};
 
-/// Says what was asked.
+/// Answers with the request.
 struct Echo;
 
 impl Service for Echo {
@@ -66,9 +66,9 @@ fn idle_connections_keep_nobody_out() {
         answer.contains("\r\nx-content-type-options: nosniff\r\n"),
         "{answer}"
     );
-    // At once, and not when the idle ones have had their time.
+    // At once, and not only after the idle ones have timed out.
     assert!(began.elapsed() < Duration::from_secs(3));
-    // The oldest gave way: they are at their end.
+    // The oldest gave way: they are closed.
     for stream in &mut idle[..400 - BOUNDS.all] {
         let ended = matches!(stream.read(&mut [0]), Ok(0))
             || stream.take_error().is_ok_and(|error| error.is_some());
@@ -101,7 +101,7 @@ fn a_header_without_end_is_refused_before_it_takes_memory() {
     );
     let _ = reader.read(&mut [0; 64]);
 
-    // Whoever stops at the bound is told why.
+    // A client that stops at the bound is told why.
     let answer = ask(
         server.address(),
         &[b"GET / HTTP/1.1\r\nx: ".as_slice(), &[b'x'; 9000]].concat(),

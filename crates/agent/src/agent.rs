@@ -1,5 +1,5 @@
-//! The agent: it loads the kernel programs and changes what they do. Each file in `agent/` has one part of what it does
-//! with them, or one kind of what it reads from them.
+//! The agent: it loads the kernel programs, changes their settings and reads their maps. Each file in `agent/` has one
+//! of these tasks.
 
 mod connections;
 mod cost;
@@ -60,15 +60,15 @@ pub struct Agent {
     attacher: Attacher,
     /// In force.
     rules: Rules,
-    /// These with the units that ran when somebody looked last.
+    /// `rules` with the control groups of the units that ran at the last look.
     followed: Rules,
-    /// Those that it is on.
+    /// That it is attached to.
     interfaces: Vec<Interface>,
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
     attachments: Vec<(Place, Attachment)>,
     pins: Option<Pins>,
     _statistics: Option<OwnedFd>,
-    /// The most that was told of histograms, whose counts never fall.
+    /// The histograms as they were last reported: their counts never fall.
     told: Mutex<[Histograms; 2]>,
 }
 
@@ -145,12 +145,12 @@ impl Agent {
         Owners::new(&self.skeleton)
     }
 
-    /// The map of the queues of what arrives, for other programs.
+    /// The map of downlink queues, for the hold's programs.
     pub(crate) fn paths_map(&self) -> BorrowedFd<'_> {
         self.skeleton.maps.paths.as_fd()
     }
 
-    /// Likewise of what leaves.
+    /// The map of uplink queues, for the hold's programs.
     pub(crate) fn uplinks_map(&self) -> BorrowedFd<'_> {
         self.skeleton.maps.uplinks.as_fd()
     }
@@ -165,7 +165,7 @@ impl Agent {
         self.skeleton.maps.histograms.as_fd()
     }
 
-    /// What attaches its programs, for those of the hold.
+    /// Attaches its programs, and the hold's.
     pub(crate) fn attacher(&self) -> &Attacher {
         &self.attacher
     }

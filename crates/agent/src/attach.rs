@@ -3,11 +3,11 @@
 //!
 //! A tcx link belongs to a descriptor of ours: when it is closed, or the process dies, the kernel
 //! detaches the program. A clsact filter stays; it carries a handle of ours, so that the next
-//! start replaces it, and goes when the guard is dropped. With the last filter goes clsact itself, unless
-//! somebody else had it there before.
+//! start replaces it, and is removed when the guard is dropped. The last filter takes clsact itself with it, unless
+//! another program had put it there before.
 //!
-//! Whichever it is, a packet meets the agent's own programs first and the hold's behind them ([`Rank`]): tcx is told behind
-//! which program one belongs, clsact's filters run in the order of their priorities.
+//! In both cases a packet meets the agent's own programs first and the hold's after them ([`Rank`]): tcx is told the
+//! program to attach after; clsact's filters run in the order of their priorities.
 
 use crate::AgentError;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
@@ -153,13 +153,13 @@ impl Drop for Attachment {
         match self {
             Self::Tcx { pin, .. } => {
                 if let Some(path) = pin {
-                    // Somebody may have removed it.
+                    // It may have been removed already.
                     let _ = std::fs::remove_file(path);
                 }
             }
             Self::Clsact(filter) => {
-                // A thread of its own: whoever drops the agent may be in another namespace, where
-                // the same index is another interface.
+                // In a separate thread: the thread that drops the agent may be in another namespace, where the same
+                // index is another interface.
                 std::thread::scope(|scope| scope.spawn(|| filter.detach()).join().ok());
             }
         }
@@ -262,8 +262,8 @@ impl Attacher {
         Ok(Attachment::Clsact(filter))
     }
 
-    /// Whether an interface's clsact is there for us alone. Once it has filters of ours this cannot be seen any more: then
-    /// it is as it was before, or, if those are a killed agent's, ours.
+    /// Whether an interface's clsact is there for us alone. This cannot be seen any more once it has filters of ours;
+    /// then the earlier answer holds, or it is ours if a killed agent left the filters.
     fn owns(&self, index: u32) -> bool {
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         let owns = match clsact_filters(index) {
@@ -292,7 +292,7 @@ pub(crate) fn filter_of(seat: Seat) -> Option<u32> {
     clsact_hook(io::stdin().as_fd(), seat).query().ok()
 }
 
-/// Detaches it. Whether it was there.
+/// Detaches it. Returns whether it was there.
 pub(crate) fn remove_filter(seat: Seat) -> bool {
     let is_there = clsact_hook(io::stdin().as_fd(), seat).detach().is_ok();
     // Without other filters, clsact is ours: an agent that removes its last filter removes it, too.
@@ -305,7 +305,7 @@ fn remove_if_empty(place: Place) {
     if clsact_filters(place.index).is_ok_and(|all| all.is_some_and(|all| all.is_empty())) {
         let rank = Rank::Agent;
         let mut whole = clsact_hook(io::stdin().as_fd(), Seat { place, rank });
-        // Somebody may have removed it meanwhile.
+        // It may have been removed already.
         let _ = whole.attach_point(TC_INGRESS | TC_EGRESS).destroy();
     }
 }

@@ -1,4 +1,4 @@
-//! What the agent may do: no more than it needs to begin with, and less once it runs.
+//! The agent's capabilities: few to start with, and fewer once it runs.
 
 use crate::AgentError;
 use caps::{CapSet, Capability, CapsHashSet};
@@ -27,7 +27,7 @@ pub(crate) fn require() -> Result<(), AgentError> {
     Err(AgentError::NotPrivileged(missing.join(", ")))
 }
 
-/// Names of what is missing. CAP_SYS_ADMIN stands in for what was carved out of it.
+/// Names of missing capabilities. CAP_SYS_ADMIN includes those that were split off it.
 fn missing(effective: &CapsHashSet) -> Vec<String> {
     let admin = effective.contains(&Capability::CAP_SYS_ADMIN);
     let has = |c: &Capability| effective.contains(c) || (admin && *c != Capability::CAP_NET_ADMIN);
@@ -48,15 +48,15 @@ pub fn drop_capabilities() -> Result<(), AgentError> {
         .into_iter()
         .filter(|c| permitted.contains(c))
         .collect();
-    // Ambient ones go with the inheritable ones, permitted ones before they could be raised again.
+    // Clearing the inheritable ones clears the ambient ones. Permitted ones could be raised again.
     caps::clear(None, CapSet::Inheritable)
         .and_then(|()| caps::set(None, CapSet::Effective, &kept))
         .and_then(|()| caps::set(None, CapSet::Permitted, &kept))
         .map_err(failed)
 }
 
-/// What no program that this process starts could have. Whoever lacks CAP_SETPCAP cannot lower it;
-/// then there is no more in it than the service manager has left.
+/// Drops the bounding set: no program that this process starts can gain these capabilities. Without CAP_SETPCAP this is
+/// not allowed, and the set stays as the service manager left it.
 fn drop_bounding() -> Result<(), caps::errors::CapsError> {
     if !caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP)? {
         return Ok(());

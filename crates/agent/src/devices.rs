@@ -13,7 +13,7 @@ use std::net::{IpAddr, SocketAddr};
 pub struct Device {
     /// From 1.
     pub number: u32,
-    /// Parts that it has where others have one.
+    /// Its share, in multiples of a device with weight 1.
     pub weight: u32,
 }
 
@@ -37,10 +37,10 @@ impl Owners {
         })
     }
 
-    /// The address is that device's.
+    /// Says that the address belongs to that device.
     ///
     /// # Errors
-    /// If the kernel refuses, as do all others.
+    /// This call and the others fail if the kernel refuses.
     pub fn set_address(&self, address: IpAddr, device: Device) -> Result<(), AgentError> {
         let owner = tg_owner {
             device: device.number,
@@ -51,7 +51,7 @@ impl Owners {
             .map_err(AgentError::Map)
     }
 
-    /// The connection between `local` and `remote`, as seen outside NAT, has the inner address `inside`.
+    /// Says that the connection between `local` and `remote`, as seen outside NAT, has the inner address `inside`.
     pub fn set_connection(
         &self,
         local: SocketAddr,

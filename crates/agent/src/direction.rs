@@ -2,7 +2,7 @@
 
 use tidegate_laws::Direction;
 
-/// What the agent steers. Uploads only under a law that can
+/// What the agent steers. Uploads are steered only by laws that can
 /// ([`tidegate_laws::Law::steers_uploads`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directions {

@@ -1,4 +1,4 @@
-//! What can go wrong, each in one clear sentence; what lies beneath is the error's source.
+//! The agent's errors, in one sentence each; the cause is the error's source.
 
 use libbpf_rs::ErrorKind;
 
@@ -15,7 +15,7 @@ pub enum AgentError {
         "bpf(2) is refused to this process although it has the capabilities, expected a seccomp profile that allows it to CAP_BPF (docs/containers.md; with Podman: --security-opt seccomp=unconfined)"
     )]
     BpfRefused,
-    /// A kernel from before what the programs need.
+    /// The kernel is too old.
     #[error("this kernel is Linux {0}, the agent needs 5.15 or later")]
     TooOld(String),
     /// No such interface.
@@ -29,11 +29,11 @@ pub enum AgentError {
         /// Its ARPHRD number.
         kind: u16,
     },
-    /// More interfaces than the programs keep apart.
-    #[error("more than {0} interfaces, expected no more")]
+    /// More interfaces than the programs can tell apart.
+    #[error("more interfaces than the agent can be on, expected at most {0}")]
     TooManyInterfaces(usize),
     /// More rules than the programs look through.
-    #[error("{0} rules, with a rule for each port and prefix of a list, expected at most {most}", most = crate::Rules::MOST)]
+    #[error("{0} rules (each port and prefix of a list is one), expected at most {most}", most = crate::Rules::MOST)]
     TooManyRules(usize),
     /// The kernel does not tell a packet's control group.
     #[error(
@@ -45,12 +45,12 @@ pub enum AgentError {
         "no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf -o mode=700 bpf /sys/fs/bpf)"
     )]
     NoBpfFileSystem,
-    /// Which data are steered is settled when the programs are loaded.
+    /// The directions are fixed when the programs are loaded.
     #[error("the directions cannot be changed while the agent runs; start it anew")]
     OtherDirections,
-    /// Shares were made ready otherwise.
+    /// So are the shares.
     #[error(
-        "whether shares are by flow or by device cannot change while the agent runs, expected the `fair` that it was started with"
+        "whether shares are by flow or by device cannot change while the agent runs, expected the `fair` that it was started with; restart it to change this"
     )]
     OtherShares,
     /// So are the tables.
@@ -58,7 +58,7 @@ pub enum AgentError {
         "the tables' size ({0} connections) cannot be changed while the agent runs; start it anew"
     )]
     OtherTables(u32),
-    /// A number of connections that no table is made for.
+    /// The number of connections is out of range.
     #[error("tables for {0} connections, expected {least} to {most}", least = crate::CONNECTIONS.start(), most = crate::CONNECTIONS.end())]
     Connections(u32),
     /// The kernel has no memory for the tables.
@@ -96,7 +96,7 @@ pub enum AgentError {
 }
 
 impl AgentError {
-    /// Whether the kernel has none of the hooks that programs are attached by: its module is missing.
+    /// Whether the kernel has no hook for programs: its module is missing.
     pub fn is_no_hook(&self) -> bool {
         matches!(self, Self::Attach { source, .. } if source.kind() == ErrorKind::NotFound)
     }

@@ -1,4 +1,4 @@
-//! What limits a flow, or why it is left alone, told from what the kernel program shows.
+//! Explains what limits a flow, or why it is left alone, from what the kernel program shows.
 
 use crate::{Clock, Direction, FlowView, Holding, Kind, Reason, RecordView};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use tidegate_laws::{Law, PathState};
 
 /// A flow that uses less than this part of its window in a round trip is not limited by it.
 const USED: f64 = 0.5;
-/// Without data for longer than this, and than two round trips, there was nothing to send.
+/// A sender that is silent for longer than this, and than two round trips, had nothing to send.
 const PAUSE_US: u64 = 500_000;
 
 /// What limits a flow, or why it is left alone.
@@ -39,7 +39,7 @@ pub enum Limit {
     NoTimestamps,
     /// The data are over.
     Closed,
-    /// Left alone: that is what packets are counted as.
+    /// Left alone, for the reason that its packets count under.
     #[serde(untagged)]
     LeftAlone(Reason),
     /// Left alone: it is of a kind that has no window.
@@ -50,7 +50,7 @@ pub enum Limit {
     Hold(Holding),
 }
 
-/// What has to be known beside the flow itself.
+/// What an explanation needs beside the flow itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
     /// The law in force.
@@ -144,12 +144,12 @@ impl Limit {
     }
 }
 
-/// Whether the law wants a window for a flow without usable timestamps, as tide has where that is asked for.
+/// Whether the law wants a window for a flow without usable timestamps, as tide does if configured to.
 fn is_steered_by_rounds(flow: &FlowView, at: Situation) -> bool {
     at.law == Law::Tide && flow.direction == Direction::Down && flow.wanted_bytes.is_some()
 }
 
-/// Why the law does not concern itself with the flow.
+/// Why the law leaves the flow alone.
 fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
     let stamps = at.law.needs_timestamps() || flow.direction == Direction::Up;
     if flow.denied {
@@ -170,7 +170,7 @@ fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
     }
 }
 
-/// What the applications at the two ends do.
+/// Whether an application at one of the two ends limits the flow.
 fn ends(flow: &FlowView, at: Situation) -> Option<Limit> {
     if flow.kernel_bytes < 2 * flow.mss_bytes {
         return Some(Limit::Reader);
@@ -180,7 +180,7 @@ fn ends(flow: &FlowView, at: Situation) -> Option<Limit> {
     (pause_us > PAUSE_US.max(2 * rtt_us)).then_some(Limit::Application)
 }
 
-/// What the windows do.
+/// Which window limits the flow.
 fn window(flow: &FlowView, at: Situation) -> Limit {
     // A record's state is that of a law which steers by it.
     let record = at.record.filter(|_| at.law.is_on_path());

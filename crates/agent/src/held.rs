@@ -29,13 +29,13 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 use tidegate_laws::sys;
 
-/// Flows that can be held at once: `TG_HELD`, which the programs' map is held to.
+/// Flows that can be held at once: `TG_HELD`, the size of the programs' map.
 const PLACES: usize = 256;
 
 /// The programs, loaded and attached; detached and unloaded when dropped.
 pub struct HoldPrograms {
     downloads: HoldSkel<'static>,
-    /// If they were asked for: the verifier takes as long for them as for all others.
+    /// If they were asked for: the verifier takes as long for them as for all other programs together.
     uploads: Option<HoldUpSkel<'static>>,
     records: Records,
     lease: Lease,
@@ -50,12 +50,12 @@ impl HoldPrograms {
     /// Flows that can be held at once.
     pub const PLACES: usize = PLACES;
 
-    /// A flow that has received or sent fewer bytes has no record.
+    /// Bytes that a flow has to receive or send before it gets a record.
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
-    /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
-    /// to echoes with that identifier and secret. They let everything pass until [`Self::renew`] is called. Those for
-    /// uploads are loaded only if `directions` include them, since that takes the verifier a second on a slow machine.
+    /// Loads the programs, not attached yet; they share the queues of `agent`. They read answers to echoes with that
+    /// identifier and secret. They let everything pass until [`Self::renew`] is called. Programs for uploads are loaded
+    /// only if `directions` include them, since that takes the verifier a second on a slow machine.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -108,8 +108,8 @@ impl HoldPrograms {
         })
     }
 
-    /// Attaches those of a direction to one more interface, behind the agent's, which are there already, and by the same
-    /// hook; those of uploads behind those of downloads.
+    /// Attaches a direction's programs to one more interface, after the agent's, which must be attached already, and by
+    /// the same hook; those of uploads come after those of downloads.
     ///
     /// # Errors
     /// If the kernel refuses, and if the direction's programs were not loaded.
@@ -156,7 +156,7 @@ impl HoldPrograms {
         agents.each_ref().map(AsFd::as_fd)
     }
 
-    /// Those of a direction, which may not have been loaded.
+    /// A direction's programs, if they were loaded.
     fn programs(
         &self,
         link: LinkLayer,
@@ -186,7 +186,7 @@ impl HoldPrograms {
         self.attachments.retain(|(of, _)| *of != (index, direction));
     }
 
-    /// Accepts answers from this address, whatever the flow's server is, or, if there is none, those from each flow's
+    /// Accepts answers to echoes from this address, whatever the flow's server is; without one, only from each flow's
     /// own server.
     pub fn expect_answers_of(&mut self, place: Option<IpAddr>) {
         let (family, address) = place.map_or_else(Default::default, words);
@@ -199,7 +199,7 @@ impl HoldPrograms {
         }
     }
 
-    /// What rings when a flow gets a record.
+    /// The bell that rings when a flow gets a record.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -231,9 +231,9 @@ impl HoldPrograms {
 pub struct Doorbell(RingBuffer<'static>);
 
 impl Doorbell {
-    /// Waits until it rings, or has rung since the last call, or for so long.
+    /// Waits until it rings, but no longer than `at_most`. Returns at once if it has rung since the last call.
     pub fn wait(&self, at_most: Duration) {
-        // It fails when a signal comes; if it kept failing, the waiting thread would never sleep.
+        // It fails when a signal arrives. If it kept failing, the thread would spin without this sleep.
         if self.0.poll(at_most).is_err() {
             std::thread::sleep(at_most);
         }
@@ -278,11 +278,11 @@ pub struct Candidate {
     pub place: usize,
     /// Which way its data go.
     pub direction: Direction,
-    /// What the flow is, as the agent had recognised it by then.
+    /// What the agent had recognised it as when it got the record.
     pub kind: Kind,
     /// When the flow got it, µs of CLOCK_MONOTONIC.
     pub since_us: u64,
-    /// When something of it arrived last.
+    /// When a packet of it last arrived.
     pub seen_us: u64,
     /// The interface's index.
     pub interface: u32,
@@ -300,7 +300,7 @@ pub struct Candidate {
 pub struct Records(Mapping<tg_held>);
 
 impl Records {
-    /// Maps those behind the descriptor, to be read or written, too.
+    /// Maps the descriptor's records, for reading, or for writing, too.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -338,8 +338,7 @@ impl Records {
         }
     }
 
-    /// Every flow that has a record, in either direction: the newest one, where the kernel has forgotten which was the
-    /// flow's.
+    /// Every flow that has a record, in either direction. If the kernel has given a flow several, the newest.
     pub fn candidates(&self) -> Vec<Candidate> {
         let all = (0..PLACES).filter_map(|place| self.candidate(place));
         let mut all: Vec<_> = all.collect();
@@ -376,12 +375,12 @@ impl Records {
             }
         };
         fence(Ordering::Acquire);
-        // The kernel takes this word away before it gives the place to another.
+        // The kernel zeroes this word before it gives the place to another flow.
         (self.since_us(place) == since_us).then_some(candidate)
     }
 
-    /// Says that what leaves of the flow can be made to wait, or cannot; and the floor of another flow with the
-    /// same server, if there is one.
+    /// Tells the law whether leaving packets of the flow can wait; and the floor of another flow with the same server,
+    /// or 0.
     pub fn gate(&self, place: usize, gated: bool, floor_us: u32) {
         assert!(self.0.is_writable(), "mapped to be written");
         let gated = u32::from(gated);
@@ -409,8 +408,8 @@ impl Records {
         unsafe { addr_of!((*self.download(place)).arrived).read_volatile() }
     }
 
-    /// The mark of a packet of so many bytes that comes to the gate now: for a download the bytes that had arrived when
-    /// it was made, for an upload its place among all bytes that leave.
+    /// The mark of a packet of `bytes` that comes to the gate now: for a download, how many bytes of it have arrived so
+    /// far; for an upload, the packet's place among all bytes that leave.
     pub fn mark(&self, place: usize, bytes: u32) -> u64 {
         match self.direction(place) {
             Direction::Down => self.arrived(place),
@@ -419,8 +418,8 @@ impl Records {
         }
     }
 
-    /// Whether packets of the flow may be made to wait, as far as its sender is known. A download's sender has answered a
-    /// signal by then.
+    /// Whether packets of the flow may wait, by what is known of its sender. A download's sender has to answer a signal
+    /// first.
     pub fn may_wait(&self, place: usize) -> bool {
         match self.direction(place) {
             // SAFETY: within the mapping; the law only reads, and of any words makes a number.
@@ -442,7 +441,7 @@ impl Records {
         }
     }
 
-    /// Says how many bytes of an upload wait at the gate.
+    /// Tells the law how many bytes of an upload wait at the gate.
     pub fn waits(&self, place: usize, bytes: u32) {
         assert!(self.0.is_writable(), "mapped to be written");
         // SAFETY: within the mapping; nobody else writes it.
@@ -462,7 +461,7 @@ impl Records {
 
     /// What the law knows of the flow and does to it.
     pub fn view(&self, place: usize) -> HoldView {
-        // SAFETY: within the mapping; of words that are read while the kernel writes, some are older than others.
+        // SAFETY: within the mapping; while the kernel writes, some words may be older than others.
         unsafe {
             match self.direction(place) {
                 Direction::Down => view::download(&self.download(place).read_volatile()),

@@ -37,14 +37,14 @@ impl Histogram {
         }
     }
 
-    /// Counts a value so many times, as the programs do.
+    /// Counts a value `times` times, as the programs do.
     pub fn insert(&mut self, value: u64, times: u64) {
         let slot = (0..SLOTS - 1).find(|slot| value < self.bound(*slot));
         self.slots[slot.unwrap_or(SLOTS - 1)] += times;
         self.sum += value * times;
     }
 
-    /// No count is less than in `other`.
+    /// Raises each count to that of `other`.
     fn raise_to(&mut self, other: &Self) {
         self.sum = self.sum.max(other.sum);
         for (to, from) in self.slots.iter_mut().zip(other.slots) {
@@ -52,7 +52,7 @@ impl Histogram {
         }
     }
 
-    /// Values of both; they are of one quantity.
+    /// Adds the counts of `other`, which must be of the same quantity.
     pub fn add(&mut self, other: &Self) {
         self.sum += other.sum;
         for (to, from) in self.slots.iter_mut().zip(other.slots) {
@@ -71,7 +71,7 @@ impl Histogram {
         news
     }
 
-    /// Where a slot ends, in the quantity's unit; the last does not.
+    /// Where a slot ends, in the quantity's unit; the last slot has no end.
     fn bound(&self, slot: usize) -> u64 {
         let (octave, quarter) = (slot.div_ceil(4), (slot + 3) % 4 + 1);
         match slot {
@@ -95,8 +95,8 @@ impl Histogram {
         self.slots.iter().sum()
     }
 
-    /// The value below which so large a part of the packets is (0.5: the median), as far as slots tell, a quarter of it
-    /// at worst; within one they are taken to lie evenly. None: there are no packets.
+    /// The value below which this part of the packets lies (0.5: the median). It is interpolated within a slot, so it
+    /// may be off by a quarter at worst. None: there are no packets.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let mut before = part.clamp(0.0, 1.0) * self.count() as f64;
         let mut lower = 0;
@@ -145,7 +145,7 @@ impl Histograms {
         })
     }
 
-    /// What has passed at that place since the last look, as the next one counts it.
+    /// Counts the packets that passed on the fast path since the last measurement, as the next measurement will.
     pub(crate) fn count_passed(&mut self, place: &tg_fast_path) {
         if place.queue_us != UNKNOWN {
             self.queue_us

@@ -3,31 +3,31 @@
 use serde::{Deserialize, Serialize};
 use tidegate_laws::AckClocking;
 
-/// What becomes of what leaves of such a flow, or why nothing does.
+/// Whether leaving packets of such a flow wait, or why they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holding {
-    /// It waits.
+    /// They wait.
     Held,
     /// The sender's window is small enough by itself.
     Sender,
-    /// Nobody knows yet whether its sender is clocked by what leaves here.
+    /// It is not known yet whether its sender is clocked by the packets that leave here.
     Watched,
     /// Echoes were sent, and the first has not been answered yet.
     Asked,
-    /// Left alone: too little of it has passed, or as much goes the other way.
+    /// Left alone: it is too short so far, or as much goes the other way.
     NotBulk,
-    /// Left alone: its sender is not clocked by what leaves here.
+    /// Left alone: its sender is not clocked by the packets that leave here.
     NotClocked,
     /// Left alone: echoes are not answered, or not any more.
     Unanswered,
-    /// Left alone: it is not HTTP/3 whose handshake was seen, and no rule is about it.
+    /// Left alone: it is not HTTP/3 whose handshake was seen, and no rule matches it.
     NotHttp3,
     /// Left alone: a rule says so.
     Denied,
     /// Left alone: there is no place for it.
     TableFull,
-    /// Left alone: nothing can be made to wait.
+    /// Left alone: the gate's process has ended.
     GateGone,
 }
 
@@ -128,12 +128,12 @@ impl Holding {
     }
 }
 
-/// Of a flow without a window, what the hold knows and does.
+/// What the hold knows of a flow without a window, and does to it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
 pub struct HoldView {
     /// What becomes of it, and why.
     pub state: Holding,
-    /// What is known of its sender; absent, like all that follows, of a flow that has no record.
+    /// What is known of its sender. This and all that follow are absent for a flow without a record.
     pub sender: Option<AckClocking>,
     /// Queueing delay by the last echo, in µs; absent before the first answer.
     pub queue_us: Option<u32>,
@@ -141,13 +141,13 @@ pub struct HoldView {
     pub rtt_us: Option<u32>,
     /// The round trip without a queue, in µs.
     pub rtt_min_us: Option<u32>,
-    /// Bytes that the law wants its sender to have under way.
+    /// Bytes that the law wants its sender to have in flight.
     pub wanted_bytes: Option<u32>,
-    /// Its sender's window, in bytes: as arrivals show it; of an upload, what is out and what waits.
+    /// Its sender's window, in bytes: as arrivals show it; for an upload, what is in flight and what waits.
     pub sender_bytes: Option<u32>,
-    /// Bytes of that window that stand here.
+    /// Bytes of that window that wait here.
     pub here_bytes: u32,
-    /// How long a packet that leaves now waits for that, in µs.
+    /// How long a packet that leaves now waits because of them, in µs.
     pub wait_us: u32,
     /// Packets that wait now.
     pub waiting: u64,
@@ -160,7 +160,7 @@ pub struct HoldView {
 }
 
 impl HoldView {
-    /// Of a flow that has no record.
+    /// For a flow that has no record.
     pub const fn without_record(state: Holding) -> Self {
         Self {
             state,

@@ -64,7 +64,7 @@ impl fmt::Display for Leftover {
 /// All that is there. What a running agent holds by its own descriptors is not among it, but its pins
 /// and filters are.
 pub fn leftovers() -> Result<Vec<Leftover>, AgentError> {
-    // Mostly there is no filter, of which libbpf would complain.
+    // Most interfaces have no such filter, and libbpf would print a complaint for each.
     libbpf_rs::set_print(None);
     let mut all = Vec::new();
     if let Some(folder) = found_folder()?
@@ -102,8 +102,7 @@ fn filters(index: u32, interface: &str) -> Vec<Leftover> {
 }
 
 impl Leftover {
-    /// Removes it, and says whether it was there still: where another program has taken a filter's
-    /// place that one stays.
+    /// Removes it. Returns whether it was still there: a program that has taken a filter's place stays.
     pub fn remove(&self) -> Result<bool, AgentError> {
         match self {
             Self::Pins { folder, .. } => match clear(folder) {

@@ -1,8 +1,7 @@
 //! The live agent: loads the kernel program, attaches it to interfaces, and shows what it sees.
 //!
-//! The law runs in the kernel, on every packet (`bpf/tcp/downloads.h`, `bpf/tcp/uploads.h`). User space sets parameters and
-//! reads state; it is not in the loop. When an [`Agent`] is dropped, or its process dies, the
-//! kernel is as it was.
+//! The law runs in the kernel, on every packet (`bpf/tcp/downloads.h`, `bpf/tcp/uploads.h`). User space sets parameters
+//! and reads state; it is not in the loop. When an [`Agent`] is dropped, or its process dies, the kernel is as it was.
 
 mod agent;
 mod attach;
@@ -71,13 +70,13 @@ pub mod step {
     include!(concat!(env!("OUT_DIR"), "/step.skel.rs"));
 }
 
-/// The skeleton of the programs that make a VLAN trunk of a link, for tests.
+/// The skeleton of the programs that turn a link into a VLAN trunk, for tests.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 pub mod trunk {
     include!(concat!(env!("OUT_DIR"), "/trunk.skel.rs"));
 }
 
-/// The skeleton of the program that lets UDP wait, for tests.
+/// The skeleton of the program that delays UDP, for tests.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 pub mod wait {
     include!(concat!(env!("OUT_DIR"), "/wait.skel.rs"));

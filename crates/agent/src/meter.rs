@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use tidegate_laws::Direction;
 
-/// Counts until it is dropped; the kernel takes it away when the process ends, too.
+/// Counts until it is dropped. If the process dies, the kernel detaches it.
 pub struct Meter {
     // Before the programs that they attach.
     _links: [Link; 2],

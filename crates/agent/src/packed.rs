@@ -1,4 +1,4 @@
-//! The compiled kernel programs, packed: unpacked they were a third of the statically linked agent.
+//! The compiled kernel programs, packed: unpacked they would be a third of the statically linked agent.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! What stays in the kernel when its process ends: programs, maps and tcx links with a name in the
-//! BPF file system. A program that is attached by a pinned link goes on steering.
+//! Pins: names in the BPF file system by which programs, maps and tcx links stay in the kernel when their process ends.
+//! A program that is attached by a pinned link goes on steering.
 
 use crate::{AgentError, network_namespace};
 use std::ffi::CString;
@@ -18,8 +18,8 @@ pub fn pin_folder() -> Result<PathBuf, AgentError> {
     Ok(Path::new(FILE_SYSTEM).join(format!("tidegate/{namespace}")))
 }
 
-/// Whether anything can be pinned. The BPF file system is the machine's to mount, as systemd does: one
-/// that an agent mounted would outlive it.
+/// Checks that there is a BPF file system to pin in. The agent does not mount one, since it would outlive the agent;
+/// systemd does.
 ///
 /// # Errors
 /// [`AgentError::NoBpfFileSystem`]
@@ -42,7 +42,7 @@ pub(crate) fn make_folder() -> Result<PathBuf, AgentError> {
         if !is_ours(folder) {
             let place = folder.display();
             let message = format!(
-                "{place} was made by somebody else, or others may write to it; remove it, and mount the file system with mode=700"
+                "{place} belongs to another user, or others may write to it; remove it, and mount the file system with mode=700"
             );
             return Err(failed(io::Error::other(message)));
         }
@@ -50,8 +50,8 @@ pub(crate) fn make_folder() -> Result<PathBuf, AgentError> {
     Ok(folder)
 }
 
-/// The folder with all that is pinned, if there is one. What somebody else has put in its place is none: by a link there
-/// he would have whatever it leads to removed.
+/// The folder with all that is pinned, if there is one. A folder or symbolic link that another user has put there does
+/// not count: clearing it would remove whatever the link leads to.
 pub(crate) fn found_folder() -> Result<Option<PathBuf>, AgentError> {
     let folder = pin_folder()?;
     let is_there = with_parent(&folder).into_iter().all(is_ours);
@@ -63,8 +63,8 @@ fn with_parent(folder: &Path) -> [&Path; 2] {
     [folder.parent().expect("a folder below another"), folder]
 }
 
-/// A folder that root or this user has made, to which nobody else may write. A BPF file system that is mounted without
-/// `mode=700` lets everybody make folders and links in it.
+/// Whether root or this user has made the folder, and no other user may write to it. A BPF file system that is mounted
+/// without `mode=700` lets every user make folders and links in it.
 fn is_ours(folder: &Path) -> bool {
     // SAFETY: no arguments, cannot fail.
     let owners = [0, unsafe { libc::geteuid() }];
@@ -73,14 +73,13 @@ fn is_ours(folder: &Path) -> bool {
     })
 }
 
-/// Removes all that is pinned in the folder, and the folder. A link that nobody else holds is
-/// detached thereby.
+/// Removes all that is pinned in the folder, and the folder. This detaches a link that no process holds.
 pub(crate) fn clear(folder: &Path) -> io::Result<()> {
     for pin in fs::read_dir(folder)? {
         fs::remove_file(pin?.path())?;
     }
     fs::remove_dir(folder)?;
-    // The last one of the machine's.
+    // Goes with the last namespace's folder; otherwise it is not empty and stays.
     if let Some(parent) = folder.parent() {
         let _ = fs::remove_dir(parent);
     }

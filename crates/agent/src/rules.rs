@@ -15,7 +15,7 @@ const NOWHERE: u32 = u32::MAX;
 /// What becomes of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is steered; of its group's window it gets its share by this weight, under the law `tide`.
+    /// It is steered; under the law `tide`, its share of its group's window has this weight.
     Steered {
         /// At least 1.
         weight: u32,
@@ -59,11 +59,11 @@ pub struct Rule {
     pub remote: Option<Prefix>,
     /// Name of an interface. While the agent is on none of that name, the rule matches no flow.
     pub interface: Option<String>,
-    /// User whose socket it is.
+    /// User that owns the socket.
     pub uid: Option<u32>,
-    /// Control group whose socket it is.
+    /// Control group of the socket.
     pub cgroup: Option<Cgroup>,
-    /// Units whose socket it is. While none of them runs, the rule matches no flow.
+    /// Units, one of which has the socket. While none of them runs, the rule matches no flow.
     pub units: Option<Units>,
     /// What becomes of such a flow.
     pub verdict: Verdict,
@@ -93,7 +93,7 @@ impl Rules {
         self.rules.iter().any(|rule| rule.units.is_some())
     }
 
-    /// These rules with the control groups of the units that run now: one for each of them.
+    /// These rules with the control groups of the units that run now: one rule for each unit.
     pub(crate) fn with_units(&self) -> Self {
         let there = match self.ask_units() {
             true => units::running(),
@@ -121,7 +121,8 @@ impl Rules {
         self.rules.iter().any(|rule| rule.interface.is_some())
     }
 
-    /// As the programs have them while the agent is on these interfaces; of rules that ask for no units.
+    /// In the programs' format, while the agent is on these interfaces. The rules must not ask for units
+    /// ([`Self::with_units`]).
     pub(crate) fn to_sys(&self, attached: &[Interface]) -> Result<tg_rules, AgentError> {
         if self.rules.len() > Self::MOST {
             return Err(AgentError::TooManyRules(self.rules.len()));

@@ -1,4 +1,4 @@
-//! Which flows stand in one queue, as `tide` has found, and how it sees that queue.
+//! Which flows share a queue, as `tide` has found, and how it sees that queue.
 
 use crate::FlowView;
 use crate::skeleton::types::{tg_flow, tg_interface, tg_tide};
@@ -22,22 +22,22 @@ pub struct RecordView {
     pub error_bytes: [u64; 2],
     /// Flows that want more than they get, by weight.
     pub bottlenecked_flows: u32,
-    /// Times that it was asked whose the queue is.
+    /// How often the law has probed whether the queue is its own.
     pub questions: u32,
-    /// Since when the queue is another machine's, in µs of CLOCK_MONOTONIC, if it is.
+    /// Since when another machine fills the queue, in µs of CLOCK_MONOTONIC; absent if none does.
     pub competing_since_us: Option<u64>,
 }
 
 /// Flows that share a queue, and steer by one record.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct GroupView {
-    /// Its number among those of its interface and direction; no other ever has the same.
+    /// Its number, which no other group of its interface and direction ever has.
     pub group: u32,
-    /// Where the programs keep it; another may have the place after it.
+    /// Where the programs keep it; a later group may reuse the place.
     pub place: u32,
     /// How many flows are in it.
     pub flows: u32,
-    /// How it is seen.
+    /// How `tide` sees its queue.
     #[serde(flatten)]
     pub record: RecordView,
 }
@@ -103,7 +103,7 @@ pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> 
     current.map(|(_, (_, look))| i32::from(look.score)).max()
 }
 
-/// The flow's own record, while it is in no group; none where its data have told it nothing for five seconds.
+/// The flow's own record, while it is in no group; none if no data have arrived for five seconds.
 pub(crate) fn record_of(flow: &tg_flow, interface: &tg_interface) -> Option<RecordView> {
     let told_us = flow.member.own.arrived_us;
     let seen = told_us != 0 && told_us + STALE_US >= flow.arrived_us;

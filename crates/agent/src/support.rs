@@ -1,4 +1,4 @@
-//! What the kernel and the caller must have before anything is tried.
+//! Checks that kernel and process have what the agent needs, before it starts.
 
 use crate::{AgentError, capabilities};
 use std::ffi::CStr;
@@ -24,14 +24,15 @@ pub fn require() -> Result<(), AgentError> {
     Ok(())
 }
 
-/// Whether a filter of system calls keeps bpf(2) from this process, whatever its capabilities: profiles of container runtimes
-/// from before CAP_BPF allow it to CAP_SYS_ADMIN alone.
+/// Whether a filter of system calls keeps bpf(2) from this process, whatever its capabilities: profiles of container
+/// runtimes from before CAP_BPF allow it to CAP_SYS_ADMIN alone.
 fn is_bpf_refused() -> bool {
-    // SAFETY: plain numbers. 0: there is no filter, and whatever refuses is the kernel.
+    // SAFETY: plain numbers. 0: there is no filter, so a refusal would be the kernel's.
     if unsafe { libc::prctl(libc::PR_GET_SECCOMP) } == 0 {
         return false;
     }
-    // There is no such command. The kernel says so (EINVAL) to whoever may use others; a filter knows no commands.
+    // There is no such command. The kernel says so (EINVAL) to a process that may call bpf(2); a filter of system calls
+    // refuses all commands alike.
     let (command, nothing) = (libc::c_long::from(i32::MAX), std::ptr::null::<u8>());
     // SAFETY: of a record of no bytes nothing is read.
     let status = unsafe { libc::syscall(libc::SYS_bpf, command, nothing, 0) };
@@ -39,8 +40,8 @@ fn is_bpf_refused() -> bool {
     status == -1 && matches!(error, Some(libc::EPERM | libc::EACCES | libc::ENOSYS))
 }
 
-/// Whether the kernel describes its types, so that the programs can ask a socket for its window scale. Where it does not
-/// they learn scales from SYNs alone, and leave connections alone whose SYNs they have not seen.
+/// Whether the kernel describes its types, so that the programs can ask a socket for its window scale. Otherwise they
+/// learn scales only from SYNs, and leave connections alone whose SYNs they have not seen.
 pub fn has_btf() -> bool {
     Path::new(BTF).exists()
 }
@@ -57,7 +58,7 @@ fn release() -> String {
     release.to_string_lossy().into_owned()
 }
 
-/// Its major and minor number; none if it is of another form than any kernel's so far.
+/// The major and minor number of a release; none if it cannot be read.
 fn version(release: &str) -> Option<(u32, u32)> {
     let (major, rest) = release.split_once('.')?;
     let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
@@ -74,7 +75,7 @@ pub fn sees_users() -> bool {
     helper(libbpf_sys::BPF_FUNC_get_socket_uid)
 }
 
-/// Whether programs at an interface may call that function of the kernel's: it is tried.
+/// Whether programs at an interface may call that kernel function, found by loading one that does.
 fn helper(id: libbpf_sys::bpf_func_id) -> bool {
     let kind = libbpf_sys::BPF_PROG_TYPE_SCHED_CLS;
     // SAFETY: plain numbers, no options.

@@ -8,22 +8,22 @@ use crate::{AgentError, Direction, Directions};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// Connections that the tables may be made for.
+/// How many connections the tables may be made for.
 pub const CONNECTIONS: RangeInclusive<u32> = 256..=1_048_576;
 
-/// By default connections take this part of the machine's memory at most, between these numbers of connections.
+/// By default connections take at most a 64th of the machine's memory; their number stays within these bounds.
 const PART_OF_MEMORY: u64 = 64;
 const DEFAULT_CONNECTIONS: RangeInclusive<u32> = 512..=16_384;
 
-/// Connections whose scale is remembered, for each that has a record: a forwarded connection's scale cannot be asked
-/// for again.
+/// Remembered scales for each connection with a record: a forwarded connection has no socket here that would tell its
+/// scale again.
 const SCALES: u32 = 4;
 
 /// What the kernel adds to an entry of a table: its place in lists, its hash, the key.
 const ENTRY_BYTES: u64 = 112;
 
-/// Interfaces that there is room for, and flows that are seldom looked at, whatever the number of connections
-/// (`TG_INTERFACES` and `TG_FAST_PATH_SETS` of the programs).
+/// Room for interfaces and for the fast path, independent of the number of connections (`TG_INTERFACES` and
+/// `TG_FAST_PATH_SETS` of the programs).
 const INTERFACES: u64 = 64;
 const FAST_PATH_SETS: u64 = 4_096;
 
@@ -45,7 +45,7 @@ pub struct TableView {
     pub pushed_out: u64,
 }
 
-/// As many connections as are asked for, or as are good for this machine's memory.
+/// The wanted number of connections, or one that suits this machine's memory.
 pub fn connections(wanted: Option<u32>) -> Result<u32, AgentError> {
     match wanted {
         Some(wanted) if CONNECTIONS.contains(&wanted) => Ok(wanted),
@@ -54,7 +54,7 @@ pub fn connections(wanted: Option<u32>) -> Result<u32, AgentError> {
     }
 }
 
-/// What the tables of so many connections take, in bytes, nearly: within 15 % of the kernel's own count.
+/// About how many bytes the tables for that number of connections take: within 15 % of the kernel's own count.
 pub fn table_bytes(connections: u32, directions: Directions, by_device: bool) -> u64 {
     let devices = match by_device {
         true => device_bytes(connections),
@@ -77,8 +77,7 @@ fn connection_bytes(directions: Directions) -> u64 {
     records + u64::from(SCALES) * (ENTRY_BYTES + 8) + ENTRY_BYTES * 2
 }
 
-/// What there is without any: the paths of each interface, what has passed there by processor, and places for flows that
-/// are seldom looked at.
+/// Bytes that do not depend on connections: each interface's paths and its per-CPU sums, and the fast path.
 fn standing_bytes() -> u64 {
     let processors = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
     let paths = 2 * INTERFACES * size_of::<tg_path>() as u64;
@@ -86,7 +85,7 @@ fn standing_bytes() -> u64 {
     paths + tallies + FAST_PATH_SETS * size_of::<tg_fast_path_set>() as u64
 }
 
-/// What is known of devices, and of the connections behind NAT that are theirs.
+/// Bytes for devices, and for their connections behind NAT.
 fn device_bytes(connections: u32) -> u64 {
     let devices = DEVICES * (ENTRY_BYTES + size_of::<tg_device>() as u64);
     devices + (OWNERS + u64::from(connections)) * ENTRY_BYTES
@@ -97,7 +96,7 @@ fn by_memory(bytes: u64) -> u32 {
     (fit as u32).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end())
 }
 
-/// The machine's.
+/// Memory of the machine.
 fn memory_bytes() -> u64 {
     // SAFETY: all zeroes are a valid record.
     let mut info: libc::sysinfo = unsafe { std::mem::zeroed() };
@@ -106,8 +105,8 @@ fn memory_bytes() -> u64 {
     info.totalram as u64 * u64::from(info.mem_unit)
 }
 
-/// Makes the tables of programs that are not loaded yet as large; the kernel sets their memory aside at once,
-/// so those of a direction that is not served are nearly nothing.
+/// Sets the sizes of tables before the programs are loaded. The kernel allocates their memory at once, so the tables of
+/// a direction that is not served are nearly empty.
 pub fn resize(
     open: &mut OpenAgentSkel<'_>,
     connections: u32,
@@ -124,7 +123,7 @@ pub fn resize(
         .set_max_entries((served(Direction::Up) / 4).max(1))?;
     maps.scales.set_max_entries(SCALES * connections)?;
     maps.left.set_max_entries(connections / 4)?;
-    // Of a router's connections each may be one of a device behind it.
+    // Each of a router's connections may belong to a device behind it.
     maps.translated.set_max_entries(connections)?;
     maps.windowless.set_max_entries(connections / 2)
 }

@@ -5,10 +5,10 @@ use crate::words::{Ecn, Kind, Reason};
 use serde::{Deserialize, Serialize};
 use tidegate_laws::Direction;
 
-/// How many packets met one fate.
+/// How many packets count under one reason.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Count {
-    /// Of the data that the packets were looked at for; each packet counts in both.
+    /// Of the data that the packets carry or acknowledge; each packet counts in both directions.
     pub direction: Direction,
     /// What became of them.
     pub reason: Reason,
@@ -31,7 +31,7 @@ pub struct Carried {
     pub bytes: u64,
 }
 
-/// What one CPU has counted, with what passed without a look (`bpf/tcp/fast_path.h`) in the sums of its reasons and kinds, too.
+/// What one CPU has counted, with the packets on the fast path (`bpf/tcp/fast_path.h`) added to reasons and kinds.
 pub(crate) fn whole(counted: tg_tally) -> tg_tally {
     let mut whole = counted;
     for way in Direction::ALL {
@@ -72,7 +72,7 @@ fn add(sum: &mut tg_counter, packets: u64, pass: tg_pass) {
     sum.bytes += pass.bytes;
 }
 
-/// Of the [`whole`] of what each CPU has counted.
+/// By reason, from the [`whole`] of each CPU's counts.
 pub(crate) fn counts(tallies: &[tg_tally]) -> Vec<Count> {
     let fates = Direction::ALL.into_iter();
     let fates = fates.flat_map(|direction| Reason::ALL.map(|reason| (direction, reason)));
@@ -88,7 +88,7 @@ pub(crate) fn counts(tallies: &[tg_tally]) -> Vec<Count> {
     fates.map(count).collect()
 }
 
-/// Likewise of what went `direction`; kinds that were never seen are left out.
+/// By kind, what went `direction`; kinds that were never seen are left out.
 pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried> {
     let kinds = Kind::ALL.into_iter();
     let kinds = kinds.flat_map(|kind| Ecn::ALL.map(|ecn| (kind, ecn)));
@@ -105,7 +105,7 @@ pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried
     kinds.map(carried).filter(|c| c.packets > 0).collect()
 }
 
-/// Payload of TCP that went `direction` and is measured though no program looked at it (`bpf/tcp/fast_path.h`): of downloads only.
+/// Payload of TCP that passed on the fast path (`bpf/tcp/fast_path.h`) but counts as measured: of downloads only.
 pub(crate) fn passed(direction: Direction, tallies: &[tg_tally]) -> u64 {
     match direction {
         Direction::Down => tallies

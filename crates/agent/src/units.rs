@@ -9,10 +9,10 @@ use std::path::Path;
 /// What a unit with a control group is called at its end.
 const KINDS: [&str; 3] = [".service", ".scope", ".slice"];
 
-/// Slices may lie in slices; nobody goes deeper.
+/// The deepest nesting of slices that is searched.
 const DEPTH: u32 = 16;
 
-/// Whose unit it is. A user may give the units that he starts any name.
+/// The service manager that started a unit. A user may give units any name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manager {
     /// That of the machine.
@@ -38,7 +38,7 @@ pub(crate) struct Unit {
 }
 
 impl Units {
-    /// Those whose name that is, or fits that pattern. On failure says what was expected.
+    /// Units with that name, or whose name fits that pattern. An error says what was expected.
     pub fn new(pattern: &str, manager: Manager) -> Result<Self, String> {
         let mut ends = KINDS.iter().chain(&["*"]);
         let has_kind = ends.any(|end| pattern.ends_with(end));
@@ -54,7 +54,7 @@ impl Units {
         })
     }
 
-    /// Their control groups, of units that there are, in an order that stays.
+    /// The control groups of those units that exist, in a stable order.
     pub(crate) fn among(&self, there: &[Unit]) -> Vec<Cgroup> {
         let found = there.iter();
         let found = found.filter(|unit| unit.manager == self.manager && self.fits(&unit.name));
@@ -80,8 +80,8 @@ pub(crate) fn running() -> Vec<Unit> {
     found
 }
 
-/// Looks into slices, and into the managers of users; what is below other units is what runs in them has made, and
-/// called as it likes.
+/// Searches slices and the users' service managers. Other units' own subgroups are not searched: programs make them
+/// under any name.
 fn find(folder: &Path, level: u32, manager: Manager, found: &mut Vec<Unit>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// What a folder of such folders is taken for.
+    /// How many units are found in a hierarchy with these folders.
     fn found(folders: &[&str], pattern: &str, manager: Manager) -> usize {
         let root = tempfile::tempdir().unwrap();
         for folder in folders {

@@ -29,9 +29,9 @@ pub enum Clock {
     Unmeasured,
     /// Its unit is known.
     Understood,
-    /// Its unit is none in use, or too coarse: it tells no queueing delay.
+    /// Its unit is not one in use, or too coarse to show a queueing delay.
     Unknown,
-    /// It has shown what no clock shows: round trips tell how long the queue is.
+    /// Its timestamps have been impossible for a clock: round trips tell how long the queue is.
     Doubted,
 }
 
@@ -69,8 +69,8 @@ pub struct FlowView {
     pub rtt_min_us: Option<u32>,
     /// RTT samples taken.
     pub samples: u32,
-    /// Last forward queueing delay in µs; where the peer's clock is not understood, of the round trip. Absent where it is
-    /// not known, as where there is no round trip, and where the peer's timestamps tell more than is possible.
+    /// Last forward queueing delay in µs; of the whole round trip if the peer's clock is not understood. Absent if it
+    /// is not known: without a round trip, or if the peer's timestamps show an impossible delay.
     pub queue_us: Option<u32>,
     /// What is known of the clock behind the peer's timestamps.
     #[serde(default)]
@@ -79,7 +79,7 @@ pub struct FlowView {
     pub wanted_bytes: Option<u32>,
     /// Window that the data's sender was last told, in bytes.
     pub window_bytes: u32,
-    /// Window that the kernel at the data's receiver had meant, in bytes.
+    /// Window that the receiver's kernel wanted to advertise, in bytes.
     pub kernel_bytes: u32,
     /// Payload bytes that have arrived at the data's receiver.
     pub received_bytes: u64,
@@ -87,7 +87,7 @@ pub struct FlowView {
     pub rewritten: u64,
     /// Whether a rule leaves it alone.
     pub denied: bool,
-    /// What was promised earlier keeps the window above what the law wants.
+    /// Whether an earlier promise keeps the window above what the law wants.
     pub held: bool,
     /// Payload bytes of one segment.
     pub mss_bytes: u32,
@@ -102,16 +102,16 @@ pub struct FlowView {
     pub device: Option<u32>,
     /// Number of the group of flows that it shares a queue with; absent: it is alone.
     pub group: Option<u32>,
-    /// The evidence for that. In no group: the strongest evidence that it shares a queue with another. Absent: it was
-    /// not compared yet.
+    /// The evidence for that. Without a group: the strongest evidence that it shares a queue with another flow. Absent:
+    /// it was not compared yet.
     pub score: Option<i32>,
     /// How `tide` sees its queue; absent in a group, and where `tide` has seen nothing of it.
     pub record: Option<RecordView>,
-    /// When data, or of an upload their acknowledgement, last arrived, µs of CLOCK_MONOTONIC; 0: never.
+    /// When data (for an upload: their acknowledgement) last arrived, µs of CLOCK_MONOTONIC; 0: never.
     pub arrived_us: u64,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
-    /// Since when its bytes are counted, µs of CLOCK_MONOTONIC: another moment, another count.
+    /// Since when its bytes are counted, µs of CLOCK_MONOTONIC; if it changes, the count has begun anew.
     #[serde(default)]
     pub since_us: u64,
 }
@@ -137,12 +137,12 @@ pub struct LeftView {
     pub bytes: u64,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
-    /// As of a flow.
+    /// Since when its bytes are counted, µs of CLOCK_MONOTONIC, as for a flow.
     #[serde(default)]
     pub since_us: u64,
 }
 
-/// A flow that has been silent for longer than this before the path's last packet says nothing about its queues now.
+/// A flow that was silent for longer than this before the path's last packet tells nothing about the queue now.
 const LATELY_US: u64 = 1_000_000;
 /// If all flows of a path or group have been silent for longer, its queue is unknown.
 pub(crate) const STALE_US: u64 = 5_000_000;
@@ -154,8 +154,8 @@ pub struct PathView {
     pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
-    /// The longest that the last packet of a flow has waited, in µs, of those that brought data of late; 0 where none
-    /// has for five seconds.
+    /// The longest queueing delay of a flow's last packet, in µs, among flows with recent data; 0 if no flow has had
+    /// data for five seconds.
     pub queue_us: u32,
     /// Flows that share a queue, as `tide` has found.
     pub groups: Vec<GroupView>,
@@ -206,8 +206,8 @@ fn not_open(value: u32) -> Option<u32> {
     (value != TG_UNLIMITED).then_some(value)
 }
 
-/// Whether its round trips are told. Without timestamps a round trip is the time that a window of data takes, and far less
-/// than a window may be under way unless the law's window is in force; and they may have ceased.
+/// Whether its round trips can be trusted. Without timestamps a round trip is the time that a window of data takes, and
+/// far less than a window may be in flight unless the law's window is in force. The samples may also be out of date.
 fn tells_round(flow: &tg_flow, connection: &tg_connection) -> bool {
     let bound = flow.wanted != TG_UNLIMITED && flow.arrived_us <= flow.sampled_us + STALE_US;
     connection.timestamps != 0 || bound
@@ -274,7 +274,7 @@ impl LeftView {
 }
 
 impl FlowView {
-    /// How `tide` sees the queue that it stands in: its own record, or its group's.
+    /// How `tide` sees its queue: its own record, or its group's.
     pub fn record<'a>(&'a self, paths: &'a [PathView]) -> Option<&'a RecordView> {
         let group = || {
             let of = |p: &&PathView| p.direction == self.direction && p.ifindex == self.ifindex;
@@ -312,7 +312,7 @@ impl PathView {
     }
 }
 
-/// Whether nothing has arrived of it for so long that what it last met is no news.
+/// Whether its last data arrived so long ago that they tell nothing about the queue now.
 pub(crate) fn is_stale(flow: &FlowView, now_us: u64) -> bool {
     flow.arrived_us + STALE_US < now_us
 }

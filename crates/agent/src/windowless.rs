@@ -1,4 +1,4 @@
-//! Flows that have no window, and what there is to be said of each kind of traffic.
+//! Flows that have no window, and the names of each kind of traffic.
 
 use crate::HoldView;
 use crate::skeleton::types::{tg_windowless, tg_windowless_key};
@@ -20,7 +20,7 @@ pub struct Marks {
     pub ce: u64,
 }
 
-/// What goes one way of a flow that has no window: all between two ends by one protocol.
+/// One direction of a flow that has no window: all packets of one protocol between two ends.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct WindowlessView {
     /// Which way.
@@ -35,7 +35,7 @@ pub struct WindowlessView {
     pub protocol: u32,
     /// What the flow is.
     pub kind: Kind,
-    /// Whose.
+    /// Whether this machine sends it or forwards it.
     pub origin: Origin,
     /// Packets on the wire.
     pub packets: Marks,
@@ -45,7 +45,7 @@ pub struct WindowlessView {
     pub first_us: u64,
     /// When its last was, either way.
     pub seen_us: u64,
-    /// What the hold does about it; absent where that has no say.
+    /// What the hold does about it; absent if the hold does not apply.
     pub hold: Option<HoldView>,
 }
 
@@ -111,7 +111,7 @@ impl Kind {
         }
     }
 
-    /// The same, where it stands in a sentence.
+    /// The same, within a sentence.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::MaybeQuic => "probably QUIC",
@@ -122,7 +122,7 @@ impl Kind {
         }
     }
 
-    /// Whether the hold looks at it: what IP carries as UDP.
+    /// Whether the hold looks at it: everything that IP carries as UDP.
     pub const fn may_be_held(self) -> bool {
         matches!(
             self,

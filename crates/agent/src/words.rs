@@ -14,7 +14,7 @@ impl Reason {
             Self::Fragment => "fragments",
             Self::IpOptions => "IP options",
             Self::NoClock => "clock unknown",
-            // Of no data: only packets are counted so.
+            // These count packets only, never data that are left alone.
             other => other.name(),
         }
     }

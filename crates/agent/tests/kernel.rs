@@ -1,6 +1,7 @@
-//! The laws inside the kernel against the laws on the host: the same C, compiled for BPF, verified
-//! and translated by the kernel's JIT compiler, must leave the same state and the same window,
-//! bit for bit; of a flow seen from its receiver, and of an upload seen from its sender. That the C on the host is its formula is the test of `tidegate-laws`.
+//! The laws inside the kernel against the laws on the host: the same C, compiled for BPF, verified and translated by
+//! the kernel's JIT compiler, must leave the same state and the same window, bit for bit, both for a flow seen from its
+//! receiver and for an upload seen from its sender. The tests of `tidegate-laws` compare the host's C with the
+//! formulas.
 
 mod support;
 
@@ -66,7 +67,7 @@ fn plausible() -> impl Strategy<Value = Vec<Plausible>> {
     prop::collection::vec(step, 1..300)
 }
 
-/// Where the queue stands: before what arrives, or before what leaves.
+/// The direction that has the queue: that of arriving or of leaving packets.
 #[derive(Clone, Copy, PartialEq)]
 enum Queue {
     Down,
@@ -135,7 +136,7 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool, at: Queue) -> Ve
     steps.iter().enumerate().map(step).collect()
 }
 
-/// Whatever a hostile peer may write, at any time.
+/// Anything that a hostile peer may write, at any time.
 fn hostile() -> impl Strategy<Value = Vec<Step>> {
     let small = || prop_oneof![any::<u32>(), 0u32..10, (u32::MAX - 10)..=u32::MAX];
     let arrives = (
@@ -234,8 +235,8 @@ impl Host {
     }
 }
 
-/// What a packet before has left where the next is measured: anything. What is measured must not depend on it, so the
-/// kernel's is never that of the host.
+/// What an earlier packet has left where the next one is measured: anything. Results must not depend on it, so kernel
+/// and host get different bytes.
 fn left_behind(byte: u8) -> sys::tg_arrival {
     record(&[byte; size_of::<sys::tg_arrival>()])
 }
@@ -260,7 +261,7 @@ impl<'obj> Kernel<'obj> {
         }
     }
 
-    /// For each step other bytes.
+    /// Different bytes for each step.
     fn left_behind(&self) -> tg_arrival {
         self.steps.set(self.steps.get().wrapping_add(1));
         record(bytes(&left_behind(self.steps.get())))

@@ -1,6 +1,6 @@
-//! What the programs take of the stack. Kernels before private stacks (Linux 6.13) add up all frames of a chain of calls,
-//! each in steps of 32 bytes, and load nothing above 512 (`check_max_stack_depth` in kernel/bpf/verifier.c); this machine's kernel may
-//! be newer, so the chains are added up here.
+//! The programs' use of the stack. Kernels before private stacks (Linux 6.13) add up all frames of a chain of calls,
+//! each rounded up to 32 bytes, and refuse a chain above 512 (`check_max_stack_depth` in kernel/bpf/verifier.c). This
+//! machine's kernel may be newer, so the chains are added up here.
 
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionIndex, SymbolKind};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ struct Function {
     calls: Vec<Place>,
 }
 
-/// All functions of an object, by where they begin.
+/// All functions of an object, by the place where they begin.
 fn functions(object: &[u8]) -> BTreeMap<(usize, u64), Function> {
     let file = object::File::parse(object).unwrap();
     let functions = file
@@ -39,7 +39,7 @@ fn functions(object: &[u8]) -> BTreeMap<(usize, u64), Function> {
         let section = file.section_by_index(index).unwrap();
         let at = symbol.address();
         let code = &section.data().unwrap()[at as usize..][..symbol.size() as usize];
-        // Where a call leads whose target the loader is to fill in.
+        // The target of a call, which the loader may have to fill in.
         let called = |offset: u64, imm: i64| {
             let relocation = section.relocations().find(|(place, _)| *place == offset);
             let Some((_, relocation)) = relocation else {
@@ -65,7 +65,7 @@ fn functions(object: &[u8]) -> BTreeMap<(usize, u64), Function> {
     functions.map(read).collect()
 }
 
-/// Its frame's depth, by every access to it, and whom it calls.
+/// The depth of its frame, by all accesses to it, and the functions that it calls.
 fn scan(name: &str, code: &[u8], called: impl Fn(u64, i64) -> Option<Place>) -> Function {
     let (mut depth, mut calls) = (0, Vec::new());
     let mut of_frame = [false; 16];
@@ -104,7 +104,7 @@ fn scan(name: &str, code: &[u8], called: impl Fn(u64, i64) -> Option<Place>) -> 
     }
 }
 
-/// The deepest chain of calls from there, in bytes, and who is in it.
+/// The deepest chain of calls from there, in bytes, and its functions.
 fn deepest(all: &BTreeMap<(usize, u64), Function>, place: Place) -> (i64, Vec<&str>) {
     let function = &all[&(place.0.0, place.1)];
     let below = function.calls.iter().map(|call| deepest(all, *call));

@@ -1,4 +1,4 @@
-//! What passing the gate costs: packets a second, and how late they are. Needs root.
+//! Measures what the gate costs: packets per second, and how late they are. Needs root.
 //!
 //! `cargo run --release -p tidegate-gate --example cost`
 
@@ -143,7 +143,7 @@ fn flood(name: &str, through: Option<Through>) -> Result<()> {
     Ok(())
 }
 
-/// Of children that have ended.
+/// Processor time of children that have ended.
 fn cpu() -> Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("ask what children took")?;
     let us = |t: nix::sys::time::TimeVal| t.tv_sec() * 1_000_000 + t.tv_usec();

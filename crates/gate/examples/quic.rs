@@ -1,6 +1,6 @@
-//! A bulk download over QUIC: `quic server ADDRESS CERTIFICATE CONTROL`, `quic client ADDRESS CERTIFICATE SECONDS`. The server
-//! writes its certificate to a file, which the client reads; CONTROL is `cubic`, `bbr` or `reno`. The client prints Mbit/s
-//! for each second, and the mean.
+//! A bulk download over QUIC: `quic server ADDRESS CERTIFICATE CONTROL`, `quic client ADDRESS CERTIFICATE SECONDS`. The
+//! server writes its certificate to a file, which the client reads; CONTROL is `cubic`, `bbr` or `reno`. The client
+//! prints Mbit/s for each second, and the mean.
 
 use anyhow::{Context, Result, bail};
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const NAME: &str = "server";
 
-/// What a client lets a stream send ahead, as browsers do.
+/// The client's receive window for a stream, as in browsers.
 const STREAM_WINDOW: u32 = 6 << 20;
 
 fn main() -> Result<()> {
@@ -47,7 +47,7 @@ async fn serve(address: SocketAddr, certificate: &Path, control: &str) -> Result
         "cubic" => Arc::new(CubicConfig::default()),
         "bbr" => Arc::new(BbrConfig::default()),
         "reno" => Arc::new(NewRenoConfig::default()),
-        _ => bail!("no congestion control {control}"),
+        _ => bail!("congestion control \"{control}\", expected cubic, bbr or reno"),
     };
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(factory);
@@ -65,7 +65,7 @@ async fn serve(address: SocketAddr, certificate: &Path, control: &str) -> Result
     Ok(())
 }
 
-/// As much as the connection takes.
+/// Sends as much as the connection takes.
 async fn send(connection: &Connection) -> Result<()> {
     let mut stream = connection.open_uni().await?;
     let chunk = vec![0; 64 << 10];

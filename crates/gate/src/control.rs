@@ -1,5 +1,5 @@
-//! What the agent and the gate's process say to each other: a request, then its reply, each one message on a
-//! pair of sockets. When the agent's end closes, the gate's process lets everything go and ends.
+//! The protocol between agent and gate's process: a request, then its reply, each one message on a pair of sockets.
+//! When the agent's end closes, the gate's process lets everything go and ends.
 
 use crate::{Counts, Flow, FlowCounts, Limits, QueueBy};
 use nix::cmsg_space;
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-/// Flows of one request at most: it fits into [`MESSAGE`].
+/// The most flows in one request, so that it fits into [`MESSAGE`].
 pub const FLOWS: usize = 256;
 
-/// Bytes of a message at most.
+/// The most bytes in a message.
 const MESSAGE: usize = 1 << 16;
 
-/// Descriptors of a message at most.
+/// The most descriptors in a message.
 const DESCRIPTORS: usize = 64;
 
 #[derive(Serialize, Deserialize)]
@@ -27,10 +27,10 @@ pub enum Request {
     Open(Limits),
     /// These flows' packets pass through the gate from now on.
     Hold(Vec<Flow>),
-    /// They do not any more.
+    /// They no longer do.
     Leave(Vec<Flow>),
     Counts,
-    /// Of each flow.
+    /// Counts of each flow.
     Each,
 }
 
@@ -70,7 +70,7 @@ impl Channel {
         let flags = MsgFlags::MSG_CMSG_CLOEXEC;
         let fd = self.0.as_raw_fd();
         let received = match recvmsg::<UnixAddr>(fd, &mut parts, Some(&mut rights), flags) {
-            // Where there is a time limit the kernel does not go on by itself after a signal (signal(7)).
+            // With a timeout, the kernel does not restart the call by itself after a signal (signal(7)).
             Err(Errno::EINTR) => return self.receive(),
             received => received?,
         };

@@ -1,8 +1,8 @@
-//! What can go wrong.
+//! The gate's errors.
 
 use std::io;
 
-/// Why a gate, or what stands in for it, does not work.
+/// Why a gate or a fallback does not work.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// A system call failed.
@@ -13,14 +13,15 @@ pub enum GateError {
         /// Why it failed.
         source: io::Error,
     },
-    /// What the gate's process says it cannot do.
+    /// The gate's process has refused, with its reason.
     #[error("the gate's process {0}")]
     Refused(String),
-    /// The gate's process has ended, or does not answer: what it held has left, or is lost if it was killed.
-    #[error("the gate's process is gone")]
+    /// The gate's process has ended, or does not answer: the packets that it held have left, or are lost if it was
+    /// killed.
+    #[error("the gate's process has ended or does not answer")]
     Gone(#[source] io::Error),
-    /// The law panicked. What was held has left.
-    #[error("the law that says when packets leave has panicked")]
+    /// The law panicked. The held packets have left.
+    #[error("the gate's law has panicked; the held packets have left")]
     Panicked,
 }
 

@@ -15,13 +15,13 @@ use tidegate_netfilter::{
 
 const VERSION_1: [u8; 4] = 1_u32.to_be_bytes();
 
-/// How the versions of drafts begin, and those of mvfst, which are as version 1 in this.
+/// The first bytes of the versions of drafts and of mvfst, whose Initials have the type of version 1.
 const OTHER_VERSIONS: [[u8; 4]; 2] = [[0xff, 0, 0, 0], [0xfa, 0xce, 0xb0, 0]];
 
-/// QUIC version 2, whose Initials are of another type than those of the others (RFC 9369 section 3.2).
+/// QUIC version 2, whose Initials have another type than those of the other versions (RFC 9369 section 3.2).
 const VERSION_2: [u8; 4] = 0x6b33_43cf_u32.to_be_bytes();
 
-/// Header and payload of a client's first datagram, at least.
+/// The least header and payload of a client's first datagram.
 const INITIAL_BYTES: u16 = 8 + 1200;
 
 /// The conditions of a choice; an absent one matches everything. The first choice that matches a connection decides;
@@ -38,15 +38,15 @@ pub struct Choice {
     pub rejects: bool,
 }
 
-/// Rejects connections of this machine's and of those that it forwards for, in the namespace of the
-/// thread that made it, for as long as this value lives.
+/// Rejects connections of this machine and of those that it forwards for, in the namespace of the thread that made it,
+/// for as long as this value lives.
 #[derive(Debug)]
 pub struct Fallback {
     table: Table,
 }
 
 impl Fallback {
-    /// Begins to reject what the choices say.
+    /// Begins to reject the connections that `choices` say.
     ///
     /// # Errors
     /// Without CAP_NET_ADMIN; without nf_tables and its `reject` in the kernel.
@@ -67,7 +67,7 @@ impl Fallback {
     /// Replaces the choices, all at once. The chains stay, since removing them would drop the packets in packet queues.
     ///
     /// # Errors
-    /// If the kernel refuses; then all stays as it was.
+    /// If the kernel refuses; then the old choices stay in force.
     pub fn set(&mut self, choices: &[Choice]) -> Result<(), GateError> {
         let mut changes = Vec::new();
         for chain in CHAINS {
@@ -126,7 +126,7 @@ fn passes() -> [Vec<Expression>; 6] {
             Expression::compare(Word(0), Compare::AtMost, &short),
             Expression::pass(),
         ],
-        // The short header of a connection that stands.
+        // The short header of an established connection.
         vec![first(), mask(&[0x80]), is(&[0]), Expression::pass()],
         vec![
             version(),
@@ -137,7 +137,7 @@ fn passes() -> [Vec<Expression>; 6] {
             is_not(&mvfst),
             Expression::pass(),
         ],
-        // Another of the four types.
+        // A long header's packet of another type than Initial.
         vec![
             version(),
             is_not(&VERSION_2),

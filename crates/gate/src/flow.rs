@@ -1,15 +1,15 @@
-//! Flows, and packets of theirs that leave.
+//! Flows, and their packets that leave.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The UDP flow between two ends by one interface, seen from this machine: what leaves has `local` as its
+/// The UDP flow between two ends over one interface, seen from this machine: a leaving packet has `local` as its
 /// source, after any translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Flow {
     /// Index of the interface.
     pub interface: u32,
-    /// This machine's end, or that of one that it forwards for.
+    /// This machine's end, or that of the host that it forwards for.
     pub local: SocketAddr,
     /// The far end, of the same version of IP.
     pub remote: SocketAddr,
@@ -20,13 +20,13 @@ pub struct Flow {
 pub struct Leaving {
     /// Its flow.
     pub flow: Flow,
-    /// Bytes from the IP header on; of several datagrams that leave as one, those of all.
+    /// Bytes from the IP header on; the sum for several datagrams that leave as one.
     pub bytes: u32,
     /// When it came to the gate, by CLOCK_MONOTONIC in µs.
     pub at_us: u64,
 }
 
-/// The flow of a packet that begins so, or none if it is not one of UDP with its ports in `head`.
+/// The flow of a packet that begins with `head`; none if it is not UDP, or its ports are not in `head`.
 pub fn flow(interface: u32, head: &[u8]) -> Option<Flow> {
     let (local, remote, transport) = match head.first()? >> 4 {
         4 => ends_of_4(head)?,
@@ -57,7 +57,7 @@ fn ends_of_4(head: &[u8]) -> Option<Ends<'_>> {
     Some((address(12)?.into(), address(16)?.into(), transport))
 }
 
-/// Without extension headers: what has them is not looked for.
+/// IPv6 packets with extension headers are not read.
 fn ends_of_6(head: &[u8]) -> Option<Ends<'_>> {
     let address = |at: usize| Some(Ipv6Addr::from(*head.get(at..)?.first_chunk::<16>()?));
     let (local, remote) = (address(8)?, address(24)?);

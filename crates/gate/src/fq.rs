@@ -10,43 +10,43 @@ use serde::Serialize;
 use std::io;
 use tidegate_rtnetlink::ask;
 
-/// What orders the packets that leave by an interface.
+/// The queueing discipline of an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Qdisc {
     /// `fq`, or several below `mq`: they obey time stamps.
     Fq(Fq),
-    /// Another, of that kind: it sends packets as they come. `noqueue` where there is none.
+    /// Another, of that kind, which sends packets as they come; `noqueue` if there is none.
     Other(String),
 }
 
-/// The settings of `fq` that what waits depends on; of several the least.
+/// The settings of `fq` that matter for waiting packets; with several `fq`, the smallest of each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fq {
     /// Packets of one flow that it keeps; more are dropped. 100 unless set.
     pub flow_limit: u32,
     /// Packets of all flows.
     pub limit: u32,
-    /// Packets whose time is further away than this, in µs, are dropped or sent at that time; absent
-    /// before Linux 5.8, which keeps them for any time.
+    /// Packets whose time stamp is further away than this, in µs, are dropped, or sent after this time; absent before
+    /// Linux 5.8, which keeps them for any time.
     pub horizon_us: Option<u32>,
-    /// Which of both.
+    /// Whether they are dropped.
     pub horizon_drop: bool,
     #[serde(skip)]
     leaves: Vec<TcMessageAt>,
 }
 
-/// Where one of them is.
+/// The handle and the parent of an `fq`.
 type TcMessageAt = (TcHandle, TcHandle);
 
-/// Numbers of its options (linux/pkt_sched.h).
+/// Numbers of the options of `fq` (linux/pkt_sched.h).
 const LIMIT: u16 = 1;
 const FLOW_LIMIT: u16 = 2;
 const HORIZON: u16 = 14;
 const HORIZON_DROP: u16 = 15;
 
 impl Qdisc {
-    /// That of the interface of this index, in the calling thread's namespace.
+    /// The queueing discipline of the interface with this index, in the calling thread's namespace.
     ///
     /// # Errors
     /// If the kernel cannot be asked.
@@ -89,8 +89,8 @@ impl Fq {
         }
     }
 
-    /// Lets it keep that many packets of one flow, and leaves its other settings. Nothing takes this back:
-    /// it is an administrator's setting, to be changed on demand alone.
+    /// Lets it keep `packets` of one flow, and leaves its other settings. Nothing takes this back: it is the
+    /// administrator's setting, so call this only if the administrator asks for it.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -103,14 +103,14 @@ impl Fq {
         Ok(())
     }
 
-    /// Puts one in the place of whatever orders the interface's packets, on demand alone. It stays until
-    /// [`Fq::take_down`], also when the process is killed: without a program that sets time stamps it sends
-    /// packets as they come, each flow its share.
+    /// Replaces the interface's queueing discipline by `fq`; only if the administrator asks for it. It stays until
+    /// [`Fq::take_down`], even if the process is killed: without a program that sets time stamps it sends packets as
+    /// they come, with fair queueing between flows.
     ///
     /// # Errors
     /// If the kernel lacks it or refuses.
     pub fn put_up(interface: u32, flow_limit: u32) -> Result<(), GateError> {
-        /// Of all flows, as `fq` has it by itself.
+        /// The default limit of `fq` for all flows.
         const USUAL: u32 = 10_000;
         let options = vec![
             option(LIMIT, &USUAL.max(flow_limit).to_ne_bytes()),
@@ -118,10 +118,10 @@ impl Fq {
         ];
         let place = (TcHandle::UNSPEC, TcHandle::ROOT);
         change(interface, place, options, NLM_F_CREATE | NLM_F_REPLACE)
-            .map_err(GateError::system("give the interface fq (sch_fq)"))
+            .map_err(GateError::system("set the interface's queueing discipline to fq (sch_fq)"))
     }
 
-    /// The interface has again what the kernel gives it by itself.
+    /// Gives the interface the kernel's default queueing discipline again.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -129,11 +129,11 @@ impl Fq {
         let mut message = TcMessage::with_index(interface as i32);
         message.header.parent = TcHandle::ROOT;
         let request = RouteNetlinkMessage::DelQueueDiscipline(message);
-        ask(request, NLM_F_ACK, |_| ()).map_err(GateError::system("take fq from the interface"))
+        ask(request, NLM_F_ACK, |_| ()).map_err(GateError::system("remove fq from the interface"))
     }
 
-    /// Whether the kernel has `fq`, which it may have to load. `interface` is that of a namespace made for
-    /// the question: it is asked to make one with settings that make no sense, and refuses.
+    /// Whether the kernel has `fq`; it may load the module. `interface` belongs to a namespace made for this question:
+    /// the kernel is asked for an `fq` with invalid settings, and refuses.
     ///
     /// # Errors
     /// If the kernel cannot be asked.
@@ -143,7 +143,7 @@ impl Fq {
         match change(interface, place, senseless, NLM_F_CREATE | NLM_F_REPLACE) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                Err(GateError::system("ask for fq")(error))
+                Err(GateError::system("ask whether the kernel has fq")(error))
             }
             _ => Ok(true),
         }
@@ -160,7 +160,7 @@ fn kind(qdisc: &TcMessage) -> &str {
     kind.unwrap_or_default()
 }
 
-/// The bytes of one of its options, which the kernel nests in one attribute.
+/// The bytes of one option of `fq`; the kernel nests all options in one attribute.
 fn value(qdisc: &TcMessage, option: u16) -> Option<Vec<u8>> {
     let nested = qdisc.attributes.iter().find_map(|attribute| {
         let TcAttribute::Options(options) = attribute else {

@@ -18,8 +18,8 @@ const ANSWER_S: i64 = 2;
 /// How long it may take to let everything go.
 const END: Duration = Duration::from_secs(3);
 
-/// A process that serves a queue in the namespace of the thread that started it. When this value is dropped,
-/// or its process ends however it ends, what waits leaves in order, and nothing stays behind.
+/// A process that serves a queue in the namespace of the thread that started it. When this value is dropped, or the
+/// agent's process ends in any way, waiting packets leave in order, and nothing stays behind.
 pub struct Gate {
     process: Child,
     channel: Channel,
@@ -30,7 +30,7 @@ impl Gate {
     /// Starts `program`, which has to call [`crate::serve`]. `descriptors` are for its law.
     ///
     /// # Errors
-    /// If it cannot be started; what it says it cannot do.
+    /// If it cannot be started, or refuses.
     pub fn start(
         mut program: Command,
         limits: Limits,
@@ -46,14 +46,14 @@ impl Gate {
         .map_err(|error| cannot()(error.into()))?;
         setsockopt(&ours, ReceiveTimeout, &TimeVal::seconds(ANSWER_S))
             .map_err(|error| cannot()(error.into()))?;
-        // In a group of its own: what a terminal sends to the agent's it does not get.
+        // In a separate process group, so that a terminal's signals to the agent do not reach it.
         let process = program.stdin(theirs).process_group(0).spawn();
         let mut gate = Self {
             process: process.map_err(cannot())?,
             channel: Channel(ours),
             by: QueueBy::Expression,
         };
-        // It keeps the other end, which has to close with the process.
+        // It holds a copy of the other end, which has to close when the process ends.
         drop(program);
         match gate.ask(&Request::Open(limits), descriptors)? {
             Reply::Open(by) => gate.by = by,
@@ -62,13 +62,13 @@ impl Gate {
         Ok(gate)
     }
 
-    /// By which of the kernel's parts packets get to the queue.
+    /// Which part of the kernel sends packets to the queue.
     #[must_use]
     pub fn queue_by(&self) -> QueueBy {
         self.by
     }
 
-    /// From now on these flows' packets leave when the law says.
+    /// From now on these flows' packets wait until the law lets them leave.
     ///
     /// # Errors
     /// If the process is gone; if there are too many flows.
@@ -76,7 +76,7 @@ impl Gate {
         self.tell(flows, Request::Hold)
     }
 
-    /// From now on they leave as they come; those that wait leave at once.
+    /// From now on these flows' packets leave as they come; waiting ones leave at once.
     ///
     /// # Errors
     /// If the process is gone.
@@ -95,7 +95,7 @@ impl Gate {
         }
     }
 
-    /// What became of each flow's packets since it is held, of 256 flows at most.
+    /// What became of each flow's packets since it is held, for at most 256 flows.
     ///
     /// # Errors
     /// If the process is gone.
@@ -137,7 +137,7 @@ impl Gate {
 fn unexpected(reply: Reply) -> GateError {
     GateError::Refused(match reply {
         Reply::Refused(why) => why,
-        _ => "answers another question".into(),
+        _ => "has sent the reply to another request".into(),
     })
 }
 
@@ -149,7 +149,7 @@ impl AsFd for Gate {
 }
 
 impl Gate {
-    /// Has it let everything go, and end. One that hangs takes what it holds along.
+    /// Makes the process let everything go, and end. If it hangs it is killed, and the packets that it holds are lost.
     pub fn end(&mut self) {
         const POLL_INTERVAL: Duration = Duration::from_millis(2);
         self.channel.close();

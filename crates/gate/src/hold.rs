@@ -1,18 +1,18 @@
-//! Packets that wait: each flow's in their order, all of them bounded in number, bytes and time.
+//! Packets that wait: each flow's in order, with bounds for all of them in number, bytes and time.
 
 use crate::{Flow, Leaving};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Time between two questions to a law about a waiting packet, in µs: its answer changes as data arrive.
+/// How often a law is asked about a waiting packet, in µs: its answer changes as data arrive.
 const POLL_INTERVAL_US: u64 = 1000;
 
-/// A packet that leaves sooner does not count as having waited: the law may not be asked for so long.
+/// A packet that leaves sooner does not count as having waited, since the law may not have been asked any sooner.
 const WAITED_US: u64 = POLL_INTERVAL_US;
 
 /// Says when packets leave.
 pub trait Law {
-    /// What it notes of a packet that comes.
+    /// What the law notes about a packet that comes.
     type Mark: Copy + Default;
 
     /// A packet has come; `head` are its first bytes from the IP header on. The law gets the returned mark again when
@@ -26,14 +26,14 @@ pub trait Law {
     /// The packet leaves, because of the law or of a limit.
     fn leaves(&mut self, _packet: &Leaving) {}
 
-    /// Whether packets behind others of their flow may be reported late, when the law is next asked about those: a
-    /// process that need not wake for each packet takes far less processor time.
+    /// Whether the law may hear late of packets that come while others of their flow wait, namely when it is next asked
+    /// about those. A process that need not wake for each packet takes far less processor time.
     fn may_hear_late(&self) -> bool {
         false
     }
 }
 
-/// A law that says when a packet leaves once for all.
+/// A law that decides once, when the packet comes, when it leaves.
 impl<F: FnMut(&Leaving, &[u8]) -> u64> Law for F {
     type Mark = u64;
 
@@ -74,11 +74,11 @@ pub struct Counts {
     pub came: u64,
     /// Those that waited, for a millisecond at least.
     pub waited: u64,
-    /// Those that left before their time, as too much waited.
+    /// Those that left before their time, since a limit was exceeded.
     pub pushed: u64,
     /// Those that wait now.
     pub waiting: u64,
-    /// The longest time that one has waited so far, in µs.
+    /// The longest wait of a packet so far, in µs.
     pub longest_us: u64,
 }
 
@@ -94,11 +94,11 @@ pub struct FlowCounts {
 /// Packets that wait, known by the numbers that the kernel gave them.
 pub struct Hold<M = u64> {
     limits: Limits,
-    /// Those flows of which packets wait.
+    /// Flows with waiting packets.
     flows: BTreeMap<Flow, VecDeque<Waiting<M>>>,
-    /// What leaves now.
+    /// Packets that leave now.
     ready: VecDeque<(u32, Leaving)>,
-    /// When a law has to be asked again.
+    /// When the law has to be asked again.
     next_us: Option<u64>,
     bytes: u64,
     counts: Counts,
@@ -111,7 +111,7 @@ struct Waiting<M> {
     id: u32,
     packet: Leaving,
     mark: M,
-    /// Whether it need not wait any more.
+    /// Whether it no longer has to wait.
     free: bool,
 }
 
@@ -128,7 +128,7 @@ impl<M: Copy> Hold<M> {
         }
     }
 
-    /// A packet has come, of which the law has said `mark`.
+    /// A packet has come; the law has returned `mark`.
     pub fn push(&mut self, packet: Leaving, id: u32, mark: M) {
         self.bytes += u64::from(packet.bytes);
         self.counts.came += 1;
@@ -148,7 +148,7 @@ impl<M: Copy> Hold<M> {
         self.next_us = Some(0);
     }
 
-    /// Asks the law who may leave: not before others of its flow, nor later than the limits say.
+    /// Asks the law which packets may leave: none before earlier ones of its flow, nor later than the limits say.
     pub fn look(&mut self, law: &mut impl Law<Mark = M>, now_us: u64) {
         let flows: Vec<Flow> = self.flows.keys().copied().collect();
         self.next_us = None;
@@ -173,7 +173,7 @@ impl<M: Copy> Hold<M> {
         }
     }
 
-    /// How long the flow's first packet has still to wait; none if there is none.
+    /// How long the flow's first packet still has to wait; none if no packet waits.
     fn wait_us(&mut self, flow: &Flow, law: &mut impl Law<Mark = M>, now_us: u64) -> Option<u64> {
         let first = self.flows.get(flow)?.front()?;
         let latest_us = first.packet.at_us.saturating_add(self.limits.wait_us);
@@ -213,12 +213,12 @@ impl<M: Copy> Hold<M> {
         self.counts.waiting <= self.limits.packets as u64 && self.bytes <= self.limits.bytes
     }
 
-    /// When a law has to be asked again.
+    /// When the law has to be asked again.
     pub fn next_us(&self) -> Option<u64> {
         self.next_us
     }
 
-    /// All that wait may leave now, or those of one flow.
+    /// Lets all waiting packets leave now, or those of one flow.
     pub fn let_go(&mut self, flow: Option<&Flow>) {
         let meant = self.flows.iter_mut();
         for (_, waiting) in meant.filter(|(of, _)| flow.is_none_or(|flow| flow == *of)) {
@@ -227,7 +227,7 @@ impl<M: Copy> Hold<M> {
         self.next_us = Some(0);
     }
 
-    /// Flows of which packets wait.
+    /// The number of flows with waiting packets.
     pub fn waiting_flows(&self) -> usize {
         self.flows.len()
     }
@@ -236,12 +236,12 @@ impl<M: Copy> Hold<M> {
         self.counts
     }
 
-    /// Of each flow of which a packet has come.
+    /// The counts of each flow that has had a packet.
     pub fn each(&self) -> impl Iterator<Item = (Flow, FlowCounts)> {
         self.each.iter().map(|(flow, counts)| (*flow, *counts))
     }
 
-    /// Counts the flow's packets from nothing again; none of them waits.
+    /// Resets the flow's counts; none of its packets waits.
     pub fn forget(&mut self, flow: &Flow) {
         self.each.remove(flow);
     }

@@ -9,14 +9,14 @@ use tidegate_netfilter::{Expression, has_queues};
 /// What this kernel has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mechanisms {
-    /// Netfilter queues, and by what rules send packets there; none if either is missing.
+    /// Netfilter queues, with the kind of rule that sends packets there; none if either is missing.
     pub queue: Option<QueueBy>,
     /// nf_tables' `reject`.
     pub reject: bool,
 }
 
 impl Mechanisms {
-    /// Tries them in the calling thread's namespace, and leaves nothing there.
+    /// Finds out by trying them in the calling thread's namespace, and leaves nothing there.
     ///
     /// # Errors
     /// If the kernel cannot be asked: without CAP_NET_ADMIN, or without nf_tables.
@@ -26,7 +26,7 @@ impl Mechanisms {
             QueueBy::Target.expression(*QUEUES.start()),
             Expression::reject(),
         ])
-        .map_err(GateError::system("ask nf_tables what it has"))?;
+        .map_err(GateError::system("ask which expressions nf_tables has"))?;
         let queues = has_queues(QUEUES).is_ok();
         let by = [(QueueBy::Expression, expression), (QueueBy::Target, target)];
         Ok(Self {

@@ -1,5 +1,5 @@
-//! The rules that send some flows' packets to the queue: a set for each version of IP has them, looked up
-//! where packets leave, after source addresses were translated.
+//! The rules that send held flows' packets to the queue. The flows are in a set for each version of IP, which is looked
+//! up where packets leave, after source addresses were translated.
 
 use crate::Flow;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,13 @@ use tidegate_netfilter::{
     Base, Chain, Change, Compare, Expression, Family, Hook, Meta, Set, Table, Word,
 };
 
-/// By which of the kernel's parts a rule sends packets to a queue.
+/// The part of the kernel by which a rule sends packets to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QueueBy {
     /// nf_tables' own (`CONFIG_NFT_QUEUE`).
     Expression,
-    /// xtables' target, by nf_tables' layer of compatibility.
+    /// xtables' target, through nf_tables' compatibility layer.
     Target,
 }
 
@@ -40,8 +40,7 @@ impl QueueBy {
 /// Flows that may pass through the queue at once.
 const FLOWS: u32 = 4096;
 
-/// Behind the translation of source addresses (`NF_IP_PRI_NAT_SRC`, 100): flows are known as they are
-/// outside.
+/// After the translation of source addresses (`NF_IP_PRI_NAT_SRC`, 100): flows are known by their outer addresses.
 const CHAIN: Chain<'static> = Chain {
     name: "leaving",
     kind: "filter",
@@ -53,12 +52,12 @@ const CHAIN: Chain<'static> = Chain {
 struct Version {
     set: Set<'static>,
     family: i32,
-    /// Of source and destination, which stand side by side.
+    /// Of source and destination, which are adjacent.
     addresses: std::ops::RangeInclusive<u32>,
     ports: Word,
 }
 
-/// nft's numbers of types.
+/// nft's type numbers.
 const INTERFACE: u32 = 20;
 const ADDRESS_4: u32 = 7;
 const ADDRESS_6: u32 = 8;
@@ -108,7 +107,7 @@ impl Version {
     }
 }
 
-/// Most packets are TCP's.
+/// Lets other protocols than UDP pass first, since most packets are TCP's.
 fn others_pass() -> Vec<Expression> {
     vec![
         Expression::meta(Meta::TransportProtocol, Word(0)),
@@ -117,14 +116,14 @@ fn others_pass() -> Vec<Expression> {
     ]
 }
 
-/// The table, which goes with this value or with the process.
+/// The table; it is removed with this value, or when the process ends.
 pub struct Rules {
     table: Table,
     by: QueueBy,
 }
 
 impl Rules {
-    /// Puts them up in the calling thread's namespace, without any flow.
+    /// Makes them in the calling thread's namespace, without any flow.
     pub fn put_up(queue: u16) -> io::Result<Self> {
         let [expression, target] =
             understood([QueueBy::Expression, QueueBy::Target].map(|by| by.expression(queue)))?;
@@ -152,7 +151,7 @@ impl Rules {
         self.change(flow, Table::insert)
     }
 
-    /// From now on they do not.
+    /// From now on they no longer do.
     pub fn remove(&self, flow: &Flow) -> io::Result<()> {
         self.change(flow, Table::take)
     }
@@ -174,8 +173,8 @@ impl Rules {
     }
 }
 
-/// Whether the kernel accepts rules of these expressions. The trial leaves nothing: all rules are in one transaction,
-/// whose last one is refused. Its chain has no hook, so no waiting packet is dropped with it.
+/// Whether the kernel accepts rules with these expressions. The trial leaves nothing behind: all rules are in one
+/// transaction, whose last change is refused. Its chain has no hook, so no waiting packet is dropped with it.
 pub fn understood<const N: usize>(expressions: [Expression; N]) -> io::Result<[bool; N]> {
     const CHAIN: &str = "trial";
     let table = Table::new(Family::Inet, &table_name("trial"))?;
@@ -190,7 +189,7 @@ pub fn understood<const N: usize>(expressions: [Expression; N]) -> io::Result<[b
     }))
 }
 
-/// A name that no other process's table has.
+/// A table's name that no other process uses.
 pub fn table_name(what: &str) -> String {
     format!("tidegate-{what}-{}", std::process::id())
 }

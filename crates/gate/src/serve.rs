@@ -22,13 +22,13 @@ use std::thread;
 use std::time::Duration;
 use tidegate_netfilter::{Capacity, Queue};
 
-/// Queues of which one is taken: away from 0, which others begin with.
+/// One of these queue numbers is used. They are far from 0, where other programs begin.
 pub const QUEUES: RangeInclusive<u16> = 0x7400..=0x74ff;
 
-/// Packets that are read before any is let go and anything else is looked at.
+/// The most packets that are read before waiting ones are let go and other events are handled.
 const BURST: usize = 64;
 
-/// More than [`crate::Limits`] let wait, so that it is those which decide, in order.
+/// More than [`crate::Limits`] let wait, so that those limits decide, which let packets go in order.
 const CAPACITY: Capacity = Capacity {
     packets: 16_384,
     socket_bytes: 16 << 20,
@@ -41,7 +41,7 @@ const CAPACITY: Capacity = Capacity {
 /// is let go, and the process ends.
 ///
 /// # Errors
-/// If the kernel lacks what is needed, or takes it away.
+/// If the kernel lacks queues or rules for them, or a system call fails later.
 pub fn serve<L, E>(law: impl FnOnce(Vec<OwnedFd>) -> Result<L, E>) -> Result<(), GateError>
 where
     L: Law,
@@ -80,7 +80,7 @@ fn in_words(error: &dyn std::error::Error) -> String {
 struct Server<L: Law> {
     queue: Queue,
     rules: Arc<Rules>,
-    /// Those in the rules' sets.
+    /// The flows in the rules' sets.
     flows: HashSet<Flow>,
     hold: Hold<L::Mark>,
     law: L,
@@ -91,7 +91,7 @@ struct Server<L: Law> {
 
 impl<L: Law> Server<L> {
     fn open(law: L, hold: Hold<L::Mark>) -> Result<Self, GateError> {
-        // The kernel may wake others up to 50 µs late.
+        // By default the kernel may wake a process up to 50 µs late.
         let _ = set_timerslack(1);
         // In this order: no packet comes before its queue is served.
         let queue = Queue::bind(QUEUES, CAPACITY).map_err(GateError::system(
@@ -111,7 +111,7 @@ impl<L: Law> Server<L> {
         })
     }
 
-    /// Until the agent ends.
+    /// Serves until the agent ends.
     fn run(&mut self, channel: &Channel) -> Result<(), GateError> {
         let mut all = true;
         loop {
@@ -124,8 +124,8 @@ impl<L: Law> Server<L> {
         }
     }
 
-    /// Waits for a packet, for the time of one that waits, for the agent, or for a signal; whether these
-    /// two have come. `all` packets that had come have been read.
+    /// Waits for a packet, for the time of a waiting one, for the agent, or for a signal. Returns whether the last two
+    /// have come. `all`: every packet that had come has been read.
     fn wait(&self, channel: &Channel, all: bool) -> Result<[bool; 2], GateError> {
         let pause = self.hold.next_us().map(|next| {
             let pause = Duration::from_micros(next.saturating_sub(now_us()));
@@ -133,7 +133,7 @@ impl<L: Law> Server<L> {
         });
         let watched = [channel.as_fd(), self.end.as_fd(), self.queue.as_fd()];
         let mut watched = watched.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-        // New packets come behind waiting ones, and are read when those are next checked.
+        // New packets queue up behind waiting ones, and are read when those are next checked.
         let each_waits = self.hold.waiting_flows() == self.flows.len();
         let reads_later = all && pause.is_some() && each_waits && self.law.may_hear_late();
         if reads_later {
@@ -148,7 +148,7 @@ impl<L: Law> Server<L> {
         Ok([asked, end])
     }
 
-    /// Takes packets from the queue; whether all that had come.
+    /// Takes packets from the queue. Returns whether it took all that had come.
     fn receive(&mut self) -> Result<bool, GateError> {
         for _ in 0..BURST {
             let packet = self.queue.receive();
@@ -157,7 +157,7 @@ impl<L: Law> Server<L> {
             };
             let known = flow(packet.leaves_by, packet.head).filter(|f| self.flows.contains(f));
             let Some(flow) = known else {
-                // Of a flow that was just taken out of the rules.
+                // A packet of a flow that was just taken out of the rules.
                 let id = packet.id;
                 self.queue.accept(id);
                 continue;
@@ -179,7 +179,7 @@ impl<L: Law> Server<L> {
         Ok(false)
     }
 
-    /// The law has failed: from the next release on nobody waits.
+    /// The law has failed: from the next release on no packet waits.
     fn fail(&mut self) -> GateError {
         self.failed = true;
         GateError::Panicked
@@ -208,9 +208,9 @@ impl<L: Law> Server<L> {
             .map_err(GateError::system("let packets go"))
     }
 
-    /// Does what the agent asks. Whether it is still there; an error if the law failed meanwhile.
+    /// Does what the agent asks. Returns whether the agent is still there; an error if the law has failed.
     fn answer(&mut self, channel: &Channel) -> Result<bool, GateError> {
-        // Whatever is wrong with it, there is nobody to serve.
+        // On any error the agent can no longer be served.
         let Ok(Some((request, _))) = channel.receive() else {
             return Ok(false);
         };
@@ -249,7 +249,7 @@ impl<L: Law> Server<L> {
         Ok(())
     }
 
-    /// What waits leaves before anything may pass it by.
+    /// Lets the flow's waiting packets leave before new ones can bypass the queue.
     fn dismiss(&mut self, flow: &Flow) -> Result<(), GateError> {
         if self.flows.remove(flow) {
             self.hold.let_go(Some(flow));
@@ -268,7 +268,7 @@ impl<L: Law> Server<L> {
         change: impl FnOnce(&Rules) -> io::Result<()> + Send,
     ) -> Result<(), GateError> {
         const POLL_INTERVAL_MS: u8 = 1;
-        // What has come already first, if it ends.
+        // First the packets that have come already; bounded, since they may keep coming.
         for _ in 0..CAPACITY.packets {
             let all = self.receive()?;
             self.release()?;
@@ -287,7 +287,7 @@ impl<L: Law> Server<L> {
         })
     }
 
-    /// Waits so long for packets, and lets go of them whose time has come. Whether there were any.
+    /// Waits up to `wait_ms` for packets, and lets those go whose time has come. Returns whether any came.
     fn let_pass(&mut self, wait_ms: u8) -> Result<bool, GateError> {
         let mut coming = [PollFd::new(self.queue.as_fd(), PollFlags::POLLIN)];
         let some = !matches!(poll(&mut coming, wait_ms), Ok(0));
@@ -298,9 +298,9 @@ impl<L: Law> Server<L> {
 
     /// Lets everything go, in order.
     fn end(mut self) -> Result<(), GateError> {
-        /// Without a packet, after which none is on its way from a rule that is gone.
+        /// After this time without a packet, none is still on its way from a removed rule.
         const QUIET_MS: u8 = 20;
-        /// Somebody else's rules may name this queue.
+        /// A bound, since other programs' rules may send packets to this queue.
         const MOST_US: u64 = 500_000;
         self.flows.clear();
         self.hold.let_go(None);

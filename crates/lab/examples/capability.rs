@@ -1,4 +1,4 @@
-//! Prints what the laboratory is capable of on this machine: root is needed.
+//! Prints how fast and how punctual the laboratory is on this machine. Needs root.
 
 fn main() -> anyhow::Result<()> {
     let capability = tidegate_lab::capability(&Default::default())?;

@@ -1,4 +1,4 @@
-//! Where the hosts are.
+//! The hosts' addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_scenario::Side;
@@ -18,8 +18,7 @@ impl IpVersion {
     pub const ALL: [Self; 2] = [Self::V4, Self::V6];
 }
 
-/// The server's n-th address: the first is that of [`address`], and each other one is for packets over links
-/// of their own.
+/// The server's n-th address: the first is that of [`address`]; each further one is for packets that cross other links.
 pub fn server_address(n: usize, version: IpVersion) -> IpAddr {
     if n == 0 {
         return address(Side::Server, version);

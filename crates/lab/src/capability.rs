@@ -1,4 +1,4 @@
-//! The laboratory's own quality, measured with its own means.
+//! Measures how fast and how punctual the laboratory is on this machine.
 
 use crate::run::{Options, run_scenario};
 use anyhow::{Context, Result};
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tidegate_scenario::{Quantiles, RunResult, Scenario};
 
-/// What the laboratory is capable of on this machine, now.
+/// How fast and how punctual the laboratory is on this machine, now.
 #[derive(Clone, Debug)]
 pub struct Capability {
     /// Payload of one TCP flow in packets of 1500 bytes through a link that does not limit it, in
     /// bit/s.
     pub throughput_bps: f64,
-    /// Packets that the laboratory's own plumbing lost meanwhile.
+    /// Packets that the laboratory's own devices lost during that.
     pub plumbing_losses: u64,
-    /// Share of one core that the emulator used meanwhile.
+    /// Share of one core that the emulator used during that.
     pub emulator_cpu: f64,
     /// Round trip of an echo over an idle link of [`IDLE_RTT_MS`].
     pub idle_rtt_ms: Quantiles,
-    /// Delivered minus due on a link of 100 Mbit/s that one flow saturates.
+    /// Delivered minus due on a link of 100 Mbit/s with one bottlenecked flow.
     pub timing_error_ms: Quantiles,
-    /// Share of one core that the emulator used meanwhile.
+    /// Share of one core that the emulator used during that.
     pub emulator_cpu_at_100_mbps: f64,
 }
 

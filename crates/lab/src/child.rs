@@ -8,16 +8,16 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Makes the kernel kill the child as soon as the thread that spawns it ends, even by `kill -9`.
-/// The thread has to wait for the child, therefore. Grandchildren are not covered.
+/// Makes the kernel kill the child as soon as the thread that spawns it ends, even by `kill -9`. So the thread has to
+/// wait for the child. Grandchildren are not covered.
 pub fn die_with_parent(command: &mut Command) {
     let kill_it = || nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from);
     // SAFETY: the closure runs between fork and exec and makes one system call, without allocating.
     unsafe { command.pre_exec(kill_it) };
 }
 
-/// Ends the first process of a namespace, and with it all that are in there: by SIGTERM first, which it hands on, so
-/// that they may report, then by SIGKILL.
+/// Ends the first process of a PID namespace, and with it all others in it: first by SIGTERM, which it forwards, so
+/// that they may report; then by SIGKILL.
 ///
 /// # Errors
 /// When the child cannot be waited for.

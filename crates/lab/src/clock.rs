@@ -1,4 +1,4 @@
-//! The clock of a run, and what a thread needs to keep to it.
+//! The clock of a run, and how a thread wakes up on time.
 
 use std::fs::File;
 use std::io::Write;
@@ -44,8 +44,8 @@ pub fn make_punctual() {
     }
 }
 
-/// While it lives, keeps idle processors from deep sleep, from which waking up takes long: the kernel's PM QoS, as
-/// cyclictest uses it. Without the privilege it does nothing.
+/// While it lives, keeps idle processors out of deep sleep states, which take long to wake up from: the kernel's PM
+/// QoS, as cyclictest uses it. Without the privilege it does nothing.
 #[derive(Debug)]
 pub struct Awake(
     #[expect(dead_code, reason = "the request holds while the file is open")] Option<File>,

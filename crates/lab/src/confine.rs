@@ -1,4 +1,4 @@
-//! What a command is confined to: the rights of whoever called us, and a process namespace that ends with it.
+//! Confines a command: to the rights of the user who called us, and to a PID namespace that ends with it.
 
 mod caller;
 mod init;

@@ -22,7 +22,7 @@ pub struct EmulatedHosts {
 }
 
 impl EmulatedHosts {
-    /// What the device is called, in both namespaces.
+    /// The device's name, in both namespaces.
     pub const INTERFACE: &str = "tg0";
 
     /// Makes the hosts and the link, `down` towards the client and `up` from it.
@@ -69,12 +69,12 @@ impl EmulatedHosts {
         &self.ends[1].namespace
     }
 
-    /// Where the server listens.
+    /// The server's address.
     pub fn server_address(version: IpVersion) -> IpAddr {
         address(Side::Server, version)
     }
 
-    /// Where the client is.
+    /// The client's address.
     pub fn client_address(version: IpVersion) -> IpAddr {
         address(Side::Client, version)
     }

@@ -1,8 +1,8 @@
 //! The emulator: a thread that carries packets between [`Port`]s through [`Link`]s, in real time.
 //!
-//! Everything happens on one thread: what arrived is read first, then what is due is written, and
-//! when there is neither the thread sleeps until the next event or packet. Writing a packet runs the
-//! receiving TCP on this thread, which is what bounds the rate (about 2 Gbit/s of MTU-sized packets).
+//! Everything happens on one thread: it reads packets that have arrived, then writes those that are due, and otherwise
+//! sleeps until the next event or packet. Writing a packet runs the receiving TCP on this thread, which bounds the rate
+//! (about 2 Gbit/s of MTU-sized packets).
 
 mod frame;
 mod record;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use tidegate_link::{Config, Instant, Link};
 use tidegate_measure::{LinkRecord, Passage, Window};
 
-/// Packets read from one port or taken from one link before the others have their turn.
+/// The most packets that are read from one port or taken from one link before the others get a turn.
 const BATCH: usize = 32;
 
 /// Longest sleep: how late a stop may be noticed.
@@ -43,24 +43,24 @@ pub struct Emulator<'a> {
     lanes: Vec<Lane>,
     /// Packets that a port's other side refused.
     refused: u64,
-    /// When to look at the ports again at the latest.
+    /// The latest time to look at the ports again.
     next_look: Instant,
     /// Buffers of packets that have left.
     pool: Vec<Vec<u8>>,
 }
 
-/// One link, in its one direction.
+/// A link in one direction.
 struct Lane {
     link: Link<Frame>,
     record: LaneRecord,
 }
 
-/// A link, what is to be recorded of it, and its random seed.
+/// A link, what to record about it, and its random seed.
 pub type LaneConfig = (Config, LinkRecord, u64);
 
 impl<'a> Emulator<'a> {
-    /// An emulator between the client's port and the server's, with the link of each direction and
-    /// what is to be recorded of it.
+    /// An emulator between the client's port and the server's, with the link of each direction and what to record about
+    /// it.
     pub fn new(
         (client, server): (&'a Port, &'a Port),
         (down, up): ((Config, LinkRecord), (Config, LinkRecord)),
@@ -72,8 +72,7 @@ impl<'a> Emulator<'a> {
         Self::between(vec![client, server], Topology::pair(), lanes, clock, window)
     }
 
-    /// An emulator between many ports, in the topology's order, over many links: the downlink, the uplink,
-    /// and others.
+    /// An emulator between several ports, in the topology's order, over the downlink, the uplink, and further links.
     pub fn between(
         ports: Vec<&'a Port>,
         topology: Topology,
@@ -124,7 +123,7 @@ impl<'a> Emulator<'a> {
         Ok(self.into_record(warmup))
     }
 
-    /// Reads what the hosts have sent; whether there was anything.
+    /// Reads the packets that hosts have sent. Returns whether there were any.
     fn take_arrivals(&mut self) -> Result<bool, Errno> {
         let mut arrivals = Vec::new();
         for port in 0..self.ports.len() {
@@ -155,7 +154,7 @@ impl<'a> Emulator<'a> {
         Ok(any)
     }
 
-    /// A packet goes on to its next link, or has arrived.
+    /// Passes a packet on to its next link, or to its destination.
     fn forward(&mut self, mut frame: Frame) {
         let route = &self.topology.routes[frame.route as usize];
         match route.links.get(usize::from(frame.passed)) {
@@ -172,7 +171,7 @@ impl<'a> Emulator<'a> {
         }
     }
 
-    /// Moves what is due; whether there was anything.
+    /// Moves the packets that are due. Returns whether there were any.
     fn deliver_due(&mut self) -> bool {
         let mut any = false;
         for lane in 0..self.lanes.len() {
@@ -189,7 +188,7 @@ impl<'a> Emulator<'a> {
                     due: delivery.due,
                     queued: delivery.queued,
                 };
-                // Even if this is late: the next link gets it with the time when it was due.
+                // Even if this thread is late, the next link gets the packet at its due time.
                 frame.arrived = delivery.due;
                 self.forward(frame);
                 self.lanes[lane].record.count(&passage, now - delivery.due);
@@ -235,9 +234,9 @@ impl<'a> Emulator<'a> {
     }
 }
 
-/// Arrival times for packets that were read at `now`: the first one's, and the time from one to the next. If the thread
-/// was delayed since `next_look`, they have come meanwhile at unknown times. They are spread evenly: all at once they
-/// would overflow a queue of a few packets.
+/// Arrival times for packets that were read at `now`: of the first one, and the time from one to the next. If the
+/// thread was delayed since `next_look`, the packets came at unknown times in between. They are spread evenly: all at
+/// once, they would overflow a queue of a few packets.
 fn spread(next_look: Instant, now: Instant, packets: usize) -> (Instant, Duration) {
     match now - next_look {
         late if late > PUNCTUAL => (next_look, late / packets.max(1) as u32),

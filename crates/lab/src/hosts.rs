@@ -17,42 +17,42 @@ use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
-/// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
-/// sender waits for its congestion window or its peer's, never for room of its own.
+/// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a sender waits only for its
+/// congestion window or its peer's receive window, never for its own buffer.
 const SEND_BUFFER_MAX: u64 = 64 << 20;
 
-/// `tcp_rmem`'s initial value where the scenario limits only the largest.
+/// `tcp_rmem`'s initial value if the scenario limits only the maximum.
 const RECEIVE_BUFFER: u64 = 131_072;
 
-/// The congestion control of a kernel that lacks the one of an own-TCP host opposite: every kernel has it.
+/// The kernel's congestion control opposite an own-TCP host, if the kernel lacks that host's. Every kernel has it.
 const FALLBACK: &str = "reno";
 
-/// What a run sets its hosts' kernels to.
+/// A run's settings of its hosts.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Congestion control of the senders.
     pub congestion_control: String,
-    /// `tcp_rmem` maximum in bytes; absent: as in the namespace of the caller.
+    /// `tcp_rmem` maximum in bytes; absent: that of the caller's namespace.
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps are on.
     pub timestamps: bool,
     /// Whether selective acknowledgements are on.
     pub sack: bool,
-    /// Initial congestion window in segments; absent: as the kernel has it.
+    /// Initial congestion window in segments; absent: the kernel's default.
     pub initial_window: Option<u32>,
     /// Whether a pause lowers a sender's congestion window.
     pub slow_start_after_idle: bool,
-    /// A fixed receive window in bytes, for TCP of our own.
+    /// A fixed receive window in bytes, for our own TCP.
     pub window: Option<u64>,
-    /// How TCP of our own keeps its receive buffer from overflowing.
+    /// How our own TCP keeps its receive buffer from overflowing.
     pub flow_control: FlowControl,
-    /// Explicit congestion notification; off: as the kernel has it, which agrees to what a peer asks for.
+    /// Explicit congestion notification; off: the kernel's default, which accepts ECN when a peer asks for it.
     pub ecn: EcnMode,
     /// Hosts whose TCP is our own.
     pub own_tcp: Vec<Side>,
     /// Congestion control of the kernel's senders.
     pub kernel_congestion_control: String,
-    /// Seed of what our own TCP does at random.
+    /// Random seed of our own TCP.
     pub seed: u64,
 }
 
@@ -90,7 +90,7 @@ impl Settings {
 
 /// A host at one end of the link.
 pub struct Host {
-    /// Where it lives.
+    /// Its network namespace.
     pub namespace: Namespace,
     /// Whether sockets that do not ask for one get the run's congestion control.
     pub congestion_control_is_default: bool,
@@ -102,12 +102,12 @@ pub struct Host {
 enum End {
     /// The kernel's TCP behind a device.
     Kernel { tun: Tun, interface: Interface },
-    /// Our own behind a pair of sockets, of which this is the emulator's.
+    /// Our own TCP behind a pair of sockets; `port` is the emulator's end.
     Own { host: Arc<UserHost>, port: Port },
 }
 
 impl Host {
-    /// Makes the host that stands on `side`. The server has so many `addresses`, of each version of IP.
+    /// Makes the host on `side`. The server has that number of `addresses`, of each version of IP.
     ///
     /// # Errors
     /// Without root, without a TUN driver, or when its TCP lacks the congestion control.
@@ -147,7 +147,7 @@ impl Host {
         attach: impl FnOnce() -> Result<(Tun, Interface)> + Send,
     ) -> Result<Self> {
         let (congestion_control_is_default, (tun, interface)) = namespace.run(|| {
-            // Before the first socket, which inherits most of it, and the first device.
+            // Before the first device, and the first socket, which inherits most settings.
             let is_default = configure(settings)?;
             Interface::named("lo")?.set_up()?;
             Ok((is_default, attach()?))
@@ -176,7 +176,7 @@ impl Host {
         }
     }
 
-    /// Its TCP, if that is our own.
+    /// Its TCP, if it is our own.
     pub fn own(&self) -> Option<&UserHost> {
         match &self.end {
             End::Kernel { .. } => None,
@@ -184,8 +184,8 @@ impl Host {
         }
     }
 
-    /// What a workload uses; of the kernel's: whether over several paths, and with which congestion control instead of the
-    /// run's.
+    /// The transport of a workload. With the kernel's TCP: whether it uses several paths (MPTCP), and its congestion
+    /// control if that is not the run's.
     pub fn transport(&self, multipath: bool, congestion_control: Option<&str>) -> Transport {
         let congestion_control = congestion_control
             .unwrap_or(&self.congestion_control)
@@ -197,7 +197,7 @@ impl Host {
         }
     }
 
-    /// Packets that the host's end of the link has lost by itself.
+    /// Packets that the host's own end of the link has lost.
     ///
     /// # Errors
     /// When the device is gone.
@@ -245,10 +245,10 @@ fn attach(side: Side, servers: usize, initial_window: Option<u32>) -> Result<(Tu
     Ok((tun, interface))
 }
 
-/// Whether commands, too, use the congestion control.
+/// Configures the calling thread's namespace. Returns whether commands, too, use the congestion control.
 fn configure(settings: &Settings) -> Result<bool> {
     let is_default = set_congestion_control(&settings.kernel_congestion_control)?;
-    // So that ping needs no capability, which scenarios' commands do not have (icmp(7)): for all groups.
+    // Lets all groups use ping without a capability, which scenarios' commands do not have (icmp(7)).
     sysctl::write("ipv4/ping_group_range", "0 2147483647")?;
     // Otherwise the kernel passes ssthresh from one connection to the next.
     sysctl::write("ipv4/tcp_no_metrics_save", "1")?;
@@ -263,7 +263,7 @@ fn configure(settings: &Settings) -> Result<bool> {
         EcnMode::Off => {}
         EcnMode::Classic => sysctl::write("ipv4/tcp_ecn", "1")?,
         EcnMode::Accurate => sysctl::write("ipv4/tcp_ecn", "3")
-            .context("accurate ECN, which Linux can be told to use since 7.0")?,
+            .context("cannot turn on accurate ECN, expected Linux 7.0 or later")?,
     }
     sysctl::write("ipv4/tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
     if let Some(max) = settings.rmem_max {
@@ -273,10 +273,10 @@ fn configure(settings: &Settings) -> Result<bool> {
     Ok(is_default)
 }
 
-/// Whether sockets that do not ask for a congestion control get `name`. The workloads' ask for it.
+/// Makes `name` the default congestion control. Returns whether that worked; the workloads' sockets ask for it anyway.
 ///
-/// Outside the first namespace the kernel lets only `tcp_allowed_congestion_control` be the default;
-/// adding to that list would change the machine for good, so commands do without.
+/// Outside the first namespace the kernel allows only those in `tcp_allowed_congestion_control` as the default. Adding
+/// to that list would change the machine for good, so commands have to do without.
 fn set_congestion_control(name: &str) -> Result<bool> {
     check_congestion_control(name)?;
     probe(name).with_context(|| format!("cannot use congestion control \"{name}\""))?;
@@ -287,7 +287,7 @@ fn set_congestion_control(name: &str) -> Result<bool> {
     }
 }
 
-/// Refuses a congestion control that this kernel lacks; whether the caller may use it shows when it is used.
+/// Refuses a congestion control that this kernel lacks. Whether the caller may use it is found out when it is used.
 pub fn check_congestion_control(name: &str) -> Result<()> {
     ensure!(
         probe(name) != Err(Errno::ENOENT),
@@ -297,8 +297,8 @@ pub fn check_congestion_control(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the kernel has the congestion control. Asking with a socket loads a module that is not
-/// loaded yet; the kernel's list alone would say too little.
+/// Whether the kernel has the congestion control. Asking with a socket also loads its module; the kernel's list names
+/// only those that are loaded.
 fn probe(name: &str) -> Result<(), Errno> {
     let socket = socket(
         AddressFamily::Inet,
@@ -330,7 +330,7 @@ fn config(settings: &Settings) -> Result<Config> {
         timestamps: settings.timestamps,
         sack: settings.sack,
         initial_window: settings.initial_window.unwrap_or(initial_window),
-        // As the kernel's sockets have it (`socket::prepare`).
+        // As for the kernel's sockets (`socket::prepare`).
         nodelay: true,
         slow_start_after_idle: settings.slow_start_after_idle,
         receive_buffer: match (settings.window, settings.rmem_max) {

@@ -32,9 +32,9 @@ pub struct Laboratory<'a> {
     run: &'a Run,
     options: &'a Options<'a>,
     settings: Settings,
-    /// The first is the one where a law stands.
+    /// The first is the one with a law.
     sites: Vec<Site>,
-    /// Where each workload lives.
+    /// The site and address of each workload.
     homes: Vec<Home>,
     window: Window,
     /// Set as soon as the run has to end.
@@ -71,7 +71,7 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    /// Runs it; none if it was stopped. `progress` is told as time goes by.
+    /// Runs it; none if it was stopped. Reports to `progress` from time to time.
     ///
     /// # Errors
     /// When a part of it fails.
@@ -113,7 +113,7 @@ impl<'a> Laboratory<'a> {
         )))
     }
 
-    /// Starts every thread, watches over them until the end, and collects what they have seen.
+    /// Starts every thread, watches them until the end, and collects their records.
     fn perform(
         &self,
         tasks: Vec<Task>,
@@ -155,7 +155,7 @@ impl<'a> Laboratory<'a> {
                 .collect();
             let machine_cpu = self.watch(clock, progress);
             drop(halting);
-            // A worker's error is nearer to the cause than errors that follow from it.
+            // A worker's error comes first: it is nearer to the cause than the errors that follow from it.
             for worker in workers? {
                 joined(worker)?;
             }
@@ -202,17 +202,17 @@ impl<'a> Laboratory<'a> {
             .run(|| steer.attach(self.run, side, interface))
     }
 
-    /// The host that a law stands at.
+    /// The host on that side of the site with a law.
     fn host(&self, side: Side) -> &Host {
         self.sites[0].host(side)
     }
 
-    /// Where a workload is at home.
+    /// The site of a workload.
     fn site_of(&self, workload: usize) -> &Site {
         &self.sites[self.homes[workload].site]
     }
 
-    /// What the tasks of the workload of that number are given.
+    /// The context of the tasks of that workload.
     fn context<'b>(
         &'b self,
         number: usize,
@@ -232,7 +232,7 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    /// What carries the workload of that number, at either end.
+    /// The transports of that workload, at both ends.
     fn transports(&self, number: usize) -> Result<[Transport; 2]> {
         let (site, workload) = (self.site_of(number), &self.scenario.workloads[number]);
         if takes_quic(self.run, workload) {
@@ -281,7 +281,7 @@ impl<'a> Laboratory<'a> {
         let host = self.site_of(task.workload).at(task.place);
         let term = term(task.end);
         self.spawn(scope, "workload", Some(&host.namespace), move || {
-            // What the client connects to listens already; the server need not be first.
+            // The server's listeners are open already; its task need not start first.
             if !term.sleep_until(task.start) {
                 return Ok(());
             }
@@ -310,8 +310,7 @@ impl<'a> Laboratory<'a> {
             .context("cannot start a thread")
     }
 
-    /// Waits for the end, or for whatever ends the run early; share of the machine that was busy
-    /// after the warm-up.
+    /// Waits until the run ends, or is ended early. Returns the share of the machine that was busy after the warm-up.
     fn watch(&self, clock: Clock, mut progress: Progress) -> Result<f64> {
         const POLL_INTERVAL: Duration = Duration::from_millis(50);
         let mut warmup = None;
@@ -351,7 +350,7 @@ impl<'a> Laboratory<'a> {
     }
 }
 
-/// Our own TCP has no kernel beside it that could echo packets, run commands, or carry UDP and MPTCP.
+/// Refuses workloads that need a kernel at a host with our own TCP: echoes, commands, UDP and MPTCP.
 fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
     for workload in workloads {
         let needs_kernel = match &workload.does {
@@ -370,7 +369,7 @@ fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
     Ok(())
 }
 
-/// What the threads of a run have seen.
+/// The records of a run's threads.
 struct Observed {
     record: Record,
     samples: Samples,

@@ -8,9 +8,9 @@
 //!          the agent
 //! ```
 //!
-//! Nothing has a name or a mount, so whatever ends the process ends the laboratory with it. Every
-//! byte that a workload receives is checked, every packet's lateness is measured, and a run that the
-//! machine was too busy for says so.
+//! Namespaces and devices have no name and no mount, so the laboratory ends with the process, however that ends. Every
+//! byte that a workload receives is checked, every packet's lateness is measured, and the result says if the machine
+//! was too busy.
 //!
 //! [`Scenario`]: tidegate_scenario::Scenario
 

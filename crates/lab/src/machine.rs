@@ -1,7 +1,7 @@
 //! How busy the whole machine is: `/proc/stat`.
 //!
-//! What runs at a low priority (nice(1)) is not counted, as it gives way to the laboratory, unless that runs at one itself.
-//! If it does not give way, the packets that are late tell.
+//! Processes with a low priority (nice(1)) do not count, since they give way to the laboratory, unless that has a low
+//! priority itself. If they do not give way, the late packets show it.
 
 use anyhow::{Context, Result};
 
@@ -23,8 +23,8 @@ impl CpuTicks {
             .context("/proc/stat does not begin with the sum of all processors")
     }
 
-    /// Reads the first line, proc_stat(5): user nice system idle iowait irq softirq steal; guest time
-    /// is in user time already. `nice` is time for us if we do not have a low priority ourselves.
+    /// Reads the first line, proc_stat(5): user nice system idle iowait irq softirq steal; guest time is in user time
+    /// already. `nice` counts as idle unless we have a low priority ourselves.
     fn parse(text: &str, low: bool) -> Option<Self> {
         let fields = text.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> = fields
@@ -53,7 +53,7 @@ impl CpuTicks {
     }
 }
 
-/// Whether this process has one. An error looks like -1, which is none.
+/// Whether this process has a low priority. The value of an error, -1, would be a high one.
 fn has_low_priority() -> bool {
     // SAFETY: reads a number of this process, and no memory of ours.
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) > 0 }

@@ -1,4 +1,4 @@
-//! The few requests to rtnetlink(7) that a device here needs.
+//! The few rtnetlink(7) requests that the laboratory needs for its devices.
 
 use crate::sysctl;
 use crate::tun::MTU;
@@ -23,12 +23,13 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Packets that a device may hold until the emulator reads them.
 ///
-/// A TUN device takes a packet off its socket's account, so TCP may send a whole window at once.
-/// This is one of 32 MB and then some, and the most that kernels take since 2026; the emulator's own queue is what limits, never this one.
+/// A packet in a TUN device no longer counts against its socket's buffer, so TCP may send a whole window at once. This
+/// queue holds a window of 32 MB and more, and is the longest that kernels allow since 2026: so it never limits, only
+/// the emulator's own queue does.
 const TX_QUEUE_PACKETS: u32 = i16::MAX as u32;
 
-/// Makes a pair of Ethernet devices, both called `name`: one in the calling thread's namespace, the
-/// other in the namespace behind `peer`. What is sent into one comes out of the other.
+/// Makes a pair of Ethernet devices, both called `name`: one in the calling thread's namespace, the other in the
+/// namespace of `peer`. Packets sent into one come out of the other.
 ///
 /// # Errors
 /// When the kernel refuses: without root, or when a namespace has such a device already.
@@ -69,7 +70,7 @@ impl Interface {
     pub fn named(name: &str) -> Result<Self> {
         let rtnetlink = Rtnetlink::open()?;
         let index = nix::net::if_::if_nametoindex(name)
-            .with_context(|| format!("no network interface is called \"{name}\""))?;
+            .with_context(|| format!("there is no network interface \"{name}\"; `ip link` lists those that exist"))?;
         Ok(Self {
             rtnetlink,
             name: name.into(),
@@ -135,8 +136,7 @@ impl Interface {
         ])
     }
 
-    /// No packet of the kernel's own on the link: no router solicitation, no link-local address to
-    /// announce.
+    /// Keeps the kernel from sending packets by itself: router solicitations, announcements of link-local addresses.
     fn silence_ipv6(&self) -> Result<()> {
         for (key, value) in [
             ("accept_ra", "0"),
@@ -158,7 +158,7 @@ impl Interface {
         message.header.family = family(address);
         message.header.prefix_len = prefix_length;
         message.header.index = self.index;
-        // Nobody else is on the link: no duplicate to detect (RFC 4862 §5.4).
+        // No other host is on the link, so there is no duplicate to detect (RFC 4862 §5.4).
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![
             AddressAttribute::Local(address),
@@ -199,7 +199,7 @@ impl Interface {
             .with_context(|| format!("cannot add a route to {peer}"))
     }
 
-    /// Routes what has a prefix of that length into the device.
+    /// Routes the prefix of that length into the device.
     fn add_route(
         &self,
         like: IpAddr,
@@ -249,7 +249,7 @@ impl Interface {
     }
 }
 
-/// The kernel's end of the calling thread's namespace.
+/// A socket for requests about the calling thread's namespace.
 struct Rtnetlink(Socket);
 
 impl Rtnetlink {

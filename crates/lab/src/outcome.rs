@@ -1,4 +1,4 @@
-//! From what was recorded to the result schema.
+//! Turns a run's records into its result.
 
 mod accuracy;
 mod flows;
@@ -16,9 +16,9 @@ use tidegate_link::{Capacity, Config};
 use tidegate_measure::{Durations, Window};
 use tidegate_scenario::{Health, Hop, HopResult, LinkInputs, Run, RunResult};
 
-/// Above this 99th percentile of the timing error a run does not count. The packets of a cell's burst
-/// are due at once and can only be written one after another, 20 µs each; this is twice what the
-/// largest bursts take, and a fraction of any round trip.
+/// Above this 99th percentile of the timing error a run does not count. The packets of a cell's burst are due at once,
+/// and can only be written one after another, 20 µs each. This is twice the time for the largest bursts, and a fraction
+/// of any round trip.
 const TIMING_ERROR_LIMIT_MS: f64 = 1.0;
 
 /// Above this share of a core the emulator may have been the bottleneck.
@@ -27,23 +27,23 @@ const EMULATOR_LIMIT: f64 = 0.95;
 /// Above this share of the machine the hosts may have been the bottleneck.
 const MACHINE_LIMIT: f64 = 0.95;
 
-/// Everything that a run leaves behind.
+/// Everything that was recorded in a run.
 pub struct RunRecord {
-    /// What the emulator saw.
+    /// The emulator's record.
     pub record: Record,
-    /// What the sampler saw.
+    /// The sampler's record.
     pub samples: Samples,
     /// The workloads' logs.
     pub applications: Applications,
     /// Which part of the run counts.
     pub window: Window,
-    /// Where the server is that an agent's flows lead to, and the links that packets of each address cross.
+    /// The addresses of the server that an agent's flows lead to, and the links that packets of each address cross.
     pub ways: BTreeMap<IpAddr, Ways>,
     /// Packets that devices and sockets lost.
     pub plumbing_losses: u64,
     /// Share of the machine that was busy after the warm-up.
     pub machine_cpu: f64,
-    /// What went wrong without ending the run.
+    /// Problems that did not end the run.
     pub warnings: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ impl RunRecord {
     }
 }
 
-/// Why a run of that health should not be counted.
+/// Why a run with that health should not be counted.
 fn complaints(health: &Health) -> Vec<String> {
     let mut complaints = Vec::new();
     if health.plumbing_losses > 0 {

@@ -1,15 +1,14 @@
-//! Where whole packets go in and come out: a TUN device, or a host of our own making.
+//! An interface for whole packets: a TUN device, or a host with our own TCP.
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Room for packets between the two ends of a [`Port::pair`], in bytes: far more than anyone leaves
-/// unread.
+/// The buffer between the two ends of a [`Port::pair`], in bytes: far more than either end leaves unread.
 const ROOM: usize = 16 << 20;
 
-/// A file descriptor of which every read and write is one packet, and none blocks.
+/// A file descriptor on which every read and write is one packet, and none blocks.
 #[derive(Debug)]
 pub struct Port(OwnedFd);
 
@@ -19,7 +18,7 @@ impl Port {
         Self(fd)
     }
 
-    /// Two ports; what is written to one is read from the other.
+    /// Two ports: packets written to one are read from the other.
     ///
     /// # Errors
     /// When the process has too many files open.
@@ -28,7 +27,7 @@ impl Port {
         let (a, b) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)
             .context("cannot make a pair of sockets")?;
         for end in [&a, &b] {
-            // Beyond wmem_max it takes a privilege; less room is enough for most.
+            // More than wmem_max needs a privilege; without it a smaller buffer is enough for most uses.
             if setsockopt(end, sockopt::SndBufForce, &ROOM).is_err() {
                 setsockopt(end, sockopt::SndBuf, &ROOM)?;
             }

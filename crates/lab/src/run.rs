@@ -1,4 +1,4 @@
-//! Runs a scenario: one run after another, each in namespaces of its own.
+//! Runs a scenario: one run after another, each in its own namespaces.
 
 use crate::address::IpVersion;
 use crate::confine::Rights;
@@ -25,16 +25,16 @@ pub struct Options<'a> {
     pub series: bool,
     /// Version of IP that the workloads use.
     pub ip: IpVersion,
-    /// Whether the scenario's commands run, and as whom.
+    /// Whether the scenario's commands run, and with which rights.
     pub commands: Commands,
-    /// Where they write.
+    /// Where their output goes.
     pub output: CommandOutput,
 }
 
-/// What becomes of commands, which a scenario may have from anybody.
+/// Whether to run a scenario's commands: the scenario may come from an untrusted source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Commands {
-    /// A scenario that brings any is not run.
+    /// A scenario with commands is not run.
     #[default]
     Refused,
     /// They run with these rights.
@@ -59,7 +59,7 @@ impl Default for Options<'_> {
 /// How far a scenario has come.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// Name of the run in hand.
+    /// Name of the current run.
     pub run: String,
     /// Its number, from 0.
     pub index: usize,
@@ -74,11 +74,12 @@ pub struct Progress {
 /// Runs every run of `scenario`, in their order, and returns what they measured. `inputs` are the
 /// scenario's own links (`Scenario::link_inputs`).
 ///
-/// If [`Options::stop`] is set, the run in hand is abandoned and the result holds those before it.
+/// If [`Options::stop`] is set, the current run is abandoned, and the result has those before it.
 ///
 /// # Errors
-/// When the scenario brings commands that [`Options::commands`] does not allow, or asks for something that only the simulator has; without root or a TUN driver; when the kernel lacks a congestion control, a run has a law but no
-/// agent is given, the agent fails, or data arrives that is not what was sent.
+/// When the scenario has commands that [`Options::commands`] does not allow, or asks for something that only the
+/// simulator has; without root or a TUN driver; when the kernel lacks a congestion control, a run has a law but no
+/// agent is given, the agent fails, or data arrive corrupted.
 pub fn run_scenario(
     scenario: &Scenario,
     inputs: &LinkInputs,
@@ -115,26 +116,26 @@ pub fn run_scenario(
     Ok(results)
 }
 
-/// Proxies of a transfer: each has a namespace and threads of its own.
+/// The most proxies of a transfer: each has its own namespace and threads.
 const MOST_PROXIES: usize = 16;
 
-/// Connections of a run: each has two threads and three sockets, of which a process may usually have 1024.
+/// The most connections of a run: each has two threads and three sockets, and a process may usually have 1024 sockets.
 const MOST_CONNECTIONS: u64 = 300;
 
-/// A value of the scenario that the laboratory cannot do.
+/// A value in the scenario that the laboratory refuses.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
-    /// Where in the scenario it stands.
+    /// Its place in the scenario.
     pub place: Vec<Step>,
-    /// What it is.
+    /// The value.
     pub value: String,
     /// What is wrong and what was expected.
     pub message: String,
 }
 
-/// The scenario's commands, each as the refusal that it meets where commands are not allowed. What is in them is shown
-/// with escapes, so that no character of theirs acts on a terminal.
+/// The scenario's commands, each as the error that is reported if commands are not allowed. They are shown with
+/// escapes, so that they cannot control a terminal.
 pub fn commands_of(scenario: &Scenario) -> Vec<Refused> {
     let commands = scenario.workloads.iter().filter_map(|workload| {
         let WorkloadKind::Command { run, side } = &workload.does else {
@@ -164,7 +165,7 @@ pub fn commands_of(scenario: &Scenario) -> Vec<Refused> {
 /// Refuses a scenario that asks for something that only the simulator has, or that this kernel lacks.
 ///
 /// # Errors
-/// What that is.
+/// The first such thing.
 pub fn check(scenario: &Scenario) -> Result<()> {
     let own_tcp = |run: &Run| {
         run.own_tcp
@@ -226,7 +227,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-/// A workload's own is the kernel's: TCP of our own has one for all of a host's connections.
+/// Refuses a workload's own congestion control beside our own TCP, which has one for all connections of a host.
 fn check_own_congestion_control(workload: &Workload, own_tcp: &[Side]) -> Result<()> {
     let Some(congestion_control) = &workload.congestion_control else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The sampler: looks at every flow, and at the agent, once in a while.
+//! The sampler: looks at every flow, and at the agent, at regular intervals.
 
 use crate::steer::{HeldFlow, SteeredFlow, Steering};
 use crate::term::Term;
@@ -19,7 +19,7 @@ pub struct FlowSample {
     pub received: u64,
     /// The sending end; none before it was connected and after it was closed.
     pub sender: Option<Info>,
-    /// The receiving end, likewise.
+    /// The receiving end; none before it was connected and after it was closed.
     pub receiver: Option<Info>,
 }
 
@@ -28,7 +28,7 @@ pub struct FlowSample {
 pub struct AgentSample {
     /// When.
     pub at: Instant,
-    /// Every flow that it knew; what the client's knew comes first.
+    /// Every flow that they knew; those of the client's agent come first.
     pub flows: Vec<SteeredFlow>,
 }
 
@@ -37,7 +37,7 @@ pub struct AgentSample {
 pub struct Samples {
     /// For each flow, in their order, its samples in order of time.
     pub flows: Vec<Vec<FlowSample>>,
-    /// The agents', if there were any.
+    /// The agents' samples, if there were agents.
     pub agent: Vec<AgentSample>,
     /// Counts of flows that may be held, by the client's port and the server's address.
     pub held: BTreeMap<(u16, SocketAddr), HeldPackets>,
@@ -50,12 +50,13 @@ pub struct HeldPackets {
     pub held: u64,
     /// Those that were signalled as congestion.
     pub signalled: u64,
-    /// What the agent counted when it was looked at last.
+    /// The agent's counts at the last sample.
     last: (u64, u64),
 }
 
 impl HeldPackets {
-    /// The agent counts from nothing again when it has let the flow go, or given it another record.
+    /// Adds what is new. The agent's counts begin at zero again when it has released the flow, or given it another
+    /// record.
     fn add(&mut self, seen: &HeldFlow) {
         let more = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
         self.held += more(self.last.0, seen.held);
@@ -87,7 +88,7 @@ impl Samples {
                     samples.held.entry(ends).or_default().add(&flow);
                 }
             }
-            // To the grid, so that a late look does not delay all later ones.
+            // Keeps to the grid, so that a late sample does not delay all later ones.
             let passed = at.as_nanos() / SAMPLE_INTERVAL.as_nanos() as u64 + 1;
             next = Instant::from_nanos(passed * SAMPLE_INTERVAL.as_nanos() as u64);
         }

@@ -1,8 +1,8 @@
-//! Any command behind an emulated link, as mahimahi's shells do.
+//! Runs any command behind an emulated link, as mahimahi's shells do.
 //!
-//! The command runs in a network namespace of its own whose only way out is a TUN device. Its packets
-//! pass the emulator, come out of another TUN device in the caller's namespace, and leave it under
-//! the caller's address. The caller's namespace forwards them and their answers, and nobody else's (`guard.rs`).
+//! The command runs in a separate network namespace whose only way out is a TUN device. Its packets pass the emulator,
+//! come out of another TUN device in the caller's namespace, and leave with the caller's address. The caller's
+//! namespace forwards these packets and their answers, and no others (`guard.rs`).
 
 mod guard;
 mod masquerade;
@@ -38,24 +38,24 @@ use tidegate_netns::Namespace;
 pub use uplinks::Uplinks;
 use warden::Warden;
 
-/// What runs behind a link.
+/// The command that runs behind a link.
 #[derive(Clone, Debug)]
 pub struct Guest<'a> {
     /// A program and its arguments.
     pub command: &'a [OsString],
-    /// As whom; with all of root's rights if none.
+    /// The user that it runs as; none: root, with all capabilities.
     pub caller: Option<Caller>,
     /// Its uplinks: the interfaces by which it reaches the outside.
     pub uplinks: Uplinks,
     /// How its names resolve.
     pub resolver: Resolver,
-    /// Told of what keeps the link's packets from passing the machine: before the command starts, and of answers when
-    /// it has ended.
+    /// Called for each obstacle that keeps the link's packets from passing the machine: before the command starts, and,
+    /// for answers, when it has ended.
     pub warn: fn(&Obstacle),
 }
 
-/// What keeps packets of a link from passing the machine on their way out, by the uplinks: a link is made for the time
-/// of the call, with nothing behind it.
+/// Checks what keeps a link's packets from leaving the machine over the uplinks. It makes a link without a command for
+/// the time of the call.
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables.
@@ -64,13 +64,13 @@ pub fn check_passage(uplinks: &Uplinks) -> Result<Vec<Obstacle>> {
     Outside::open(uplinks)?.obstacles()
 }
 
-/// Runs a command behind a link of `down` towards it and `up` from it, and returns its status and what the links did, in
-/// bins of time too if `bins`. Standard input and
-/// output, environment and working folder are the caller's; signals that are sent to the process are forwarded,
-/// unless another of its threads takes them. IPv6 works where the kernel forwards it (`routing`).
+/// Runs a command behind a link of `down` towards it and `up` from it. Returns its status and the links' records, in
+/// bins of time, too, if `bins`. Standard input and output, environment and working folder are the caller's. Signals
+/// that are sent to the process are forwarded, unless another of its threads takes them. IPv6 works if the kernel can
+/// forward it (`routing`).
 ///
-/// Nothing outlives the call, even if this process is killed: what the command has started ends with it, and a separate
-/// process restores IP forwarding (`warden`).
+/// Nothing outlives the call, even if this process is killed: processes that the command has started end with it, and a
+/// separate process restores IP forwarding (`warden`).
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables; when the command cannot be started.
@@ -101,7 +101,7 @@ pub fn link_shell(
     let stop = AtomicBool::new(false);
     let done = thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));
-        // A thread of its own, which starts no others ([`confine`]).
+        // In a separate thread, which starts no others ([`confine`]).
         let command = scope.spawn(|| run_inside(&namespace, guest, &signals));
         let status = command.join();
         stop.store(true, Ordering::Relaxed);
@@ -114,7 +114,7 @@ pub fn link_shell(
     Ok(done)
 }
 
-/// The link's end in the caller's namespace. It goes in this order.
+/// The link's end in the caller's namespace. Its fields are dropped in this order.
 struct Outside {
     tun: Tun,
     answers: Answers,
@@ -163,9 +163,9 @@ fn run_inside(namespace: &Arc<Namespace>, guest: &Guest, signals: &Signals) -> R
         Resolver::Callers | Resolver::OutOfReach => None,
     };
     let report = confine(&mut command, Stands::Foreground, resolver)?;
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe { command.pre_exec(move || mask.thread_set_mask().map_err(io::Error::from)) };
-    // Last, as only root can do the others.
+    // Last, since the other hooks need root.
     if let Some(caller) = &guest.caller {
         caller.take(&mut command);
     }
@@ -179,8 +179,8 @@ fn run_inside(namespace: &Arc<Namespace>, guest: &Guest, signals: &Signals) -> R
 
 /// The two addresses at the ends of one shell's link.
 ///
-/// Numbered like the outside device, whose number the kernel makes unique in the namespace, so that
-/// shells may run beside and inside each other.
+/// It has the number of the outside device, which the kernel makes unique in the namespace, so that shells may run
+/// beside and inside each other.
 #[derive(Clone, Copy, Debug)]
 struct Subnet(u16);
 
@@ -204,8 +204,8 @@ impl Subnet {
         })?))
     }
 
-    /// Addresses and prefix lengths: of 198.19.0.0/16, half of the range for benchmarks (RFC 2544),
-    /// and of a prefix for local use (RFC 4193).
+    /// Addresses and prefix lengths: from 198.19.0.0/16, half of the range for benchmarks (RFC 2544), and from a prefix
+    /// for local use (RFC 4193).
     fn addresses(self, place: Place, ipv6: bool) -> impl Iterator<Item = (IpAddr, u8)> {
         let host = match place {
             Place::Outside => 1,
@@ -218,7 +218,7 @@ impl Subnet {
         [(IpAddr::from(v4), 30)].into_iter().chain(v6)
     }
 
-    /// Sets the device up with its addresses, and routes everything through the one inside.
+    /// Sets the device up with its addresses; inside, also routes everything through it.
     fn configure(self, tun: &Tun, place: Place, ipv6: bool) -> Result<()> {
         let interface = Interface::named(tun.name())?;
         interface.set_up_tun()?;

@@ -1,8 +1,8 @@
 //! The hosts of a run, and the routes between them.
 //!
-//! One client and one server run all workloads that a law sees, whatever links their packets cross: the server has an
+//! One client and one server run all workloads that a law sees, whichever links their packets cross: the server has an
 //! address for each choice of links, and a packet is routed by its addresses. Workloads that no law sees run on two
-//! other hosts, and each one that takes several paths at once on hosts of its own.
+//! other hosts. Each workload that uses several paths at once has its own hosts.
 
 mod multipath;
 mod plan;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use tidegate_scenario::{Scenario, Side, Workload, WorkloadKind};
 
-/// Which of a site's hosts.
+/// A host's place in a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The client or the server.
@@ -30,11 +30,11 @@ pub enum Place {
 
 /// A client, a server, and proxies between them.
 pub struct Site {
-    /// Who connects.
+    /// The host that connects.
     pub client: Host,
-    /// Who listens.
+    /// The host that listens.
     pub server: Host,
-    /// Those of an mPath transfer.
+    /// The proxies of an mPath transfer.
     pub proxies: Vec<Host>,
     /// Whether their TCP is the kernel's MPTCP.
     pub multipath: bool,
@@ -99,7 +99,7 @@ impl Site {
     }
 }
 
-/// Every site of a run, of which the first is the one where a law stands, and the home of each workload.
+/// Every site of a run, first the one with a law, and the home of each workload.
 ///
 /// # Errors
 /// Without root or a TUN driver, or when the kernel lacks the congestion control.
@@ -110,7 +110,7 @@ pub fn build(scenario: &Scenario, settings: &Settings) -> Result<(Vec<Site>, Vec
     Ok((sites, homes))
 }
 
-/// The ports of all hosts, and the ways between them.
+/// The ports of all hosts, and the routes between them.
 pub fn connect<'a>(scenario: &Scenario, sites: &'a [Site]) -> (Vec<&'a Port>, Topology) {
     let mut topology = Topology::default();
     let mut ports = Vec::new();
@@ -134,7 +134,7 @@ pub fn connect<'a>(scenario: &Scenario, sites: &'a [Site]) -> (Vec<&'a Port>, To
     (ports, topology)
 }
 
-/// Ways between the client and each of the server's addresses.
+/// Adds routes between the client and each of the server's addresses.
 fn connect_ends(plan: &Plan, Ends { client, server }: Ends, topology: &mut Topology) {
     for (n, Ways { down, up }) in plan.ways.iter().enumerate() {
         for (from, to, links) in [(server, client, down), (client, server, up)] {
@@ -158,7 +158,7 @@ struct Ends {
     server: usize,
 }
 
-/// Ways from the server to each further address of the client's.
+/// Adds routes from the server to each further address of the client.
 fn connect_addresses(
     workload: &Workload,
     scenario: &Scenario,
@@ -173,8 +173,8 @@ fn connect_addresses(
     }
 }
 
-/// Ways from the sender to its proxies, over all links on the way through each, and on to the receiver. To
-/// the registry, which is at the server, they and the receiver go at once.
+/// Adds routes from the sender to its proxies, over all links of each one's path, and from there to the receiver.
+/// Proxies and receiver reach the registry, which is at the server, without any link.
 fn connect_proxies(
     workload: &Workload,
     scenario: &Scenario,
@@ -200,7 +200,7 @@ fn connect_proxies(
                 .others
                 .push((registry, Some(to_registry)));
         }
-        // A proxy that does not answer is only listed in the registry: no route leads to it.
+        // A proxy that does not answer is listed in the registry, but has no route.
         let way = (!links.is_empty()).then(|| topology.add_route(Route { links, to: proxy }));
         topology.exits[sender]
             .others

@@ -17,10 +17,10 @@ pub trait Steer: Sync {
 
 /// An attached agent. Dropping it detaches it.
 pub trait Steering: Send {
-    /// What the agent knows of each flow now; called about every 20 ms.
+    /// What the agent knows about each flow now; called about every 20 ms.
     fn sample(&mut self) -> Vec<SteeredFlow>;
 
-    /// Flows without a window that it may hold; called as often.
+    /// Flows without a window that it may hold; called at the same times.
     fn held(&mut self) -> Vec<HeldFlow> {
         Vec::new()
     }
@@ -40,11 +40,11 @@ pub struct SteeredFlow {
     pub direction: Direction,
     /// The client's port.
     pub client_port: u16,
-    /// Where the server listens.
+    /// The server's address and port.
     pub server: SocketAddr,
     /// The latest RTT sample since the last call, in microseconds; none if there was none.
     pub rtt_us: Option<u32>,
-    /// Queueing delay that the agent believes in, in microseconds.
+    /// The agent's estimate of the queueing delay, in microseconds.
     pub queue_us: u32,
     /// The window that it allows, in bytes.
     pub window_bytes: u64,

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the setting is, such as `ipv4/tcp_rmem`.
+/// The file of a setting, such as `ipv4/tcp_rmem`.
 pub fn path(key: &str) -> PathBuf {
     Path::new("/proc/sys/net").join(key)
 }
@@ -30,15 +30,15 @@ pub fn write(key: &str, value: &str) -> Result<()> {
         .with_context(|| format!("cannot write {value} to {}", path(key).display()))
 }
 
-/// The same, for those who know what to do about an error.
+/// The same, for callers that handle the error.
 ///
 /// # Errors
-/// As the kernel says.
+/// The kernel's.
 pub fn try_write(key: &str, value: &str) -> io::Result<()> {
     fs::write(path(key), value)
 }
 
-/// Whether the kernel has IPv6 and nobody switched it off.
+/// Whether the kernel has IPv6, and it is not switched off.
 pub fn has_ipv6() -> bool {
     path("ipv6/conf/all").exists()
 }

@@ -3,7 +3,7 @@
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// What the kernel knows of a connection. Fields that an older kernel lacks are zero.
+/// The kernel's view of a connection. Fields that an older kernel lacks are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Smoothed RTT in microseconds, as the sender measures it.
@@ -18,18 +18,17 @@ pub struct TcpInfo {
     pub receiver_rtt_us: u32,
     /// The receiver's estimate of the bytes that arrive per RTT.
     pub receiver_space_bytes: u32,
-    /// Receive window that this end advertises, in bytes, before anybody rewrote it (Linux 6.2).
+    /// Receive window that this end advertises, in bytes, before the agent rewrites it (Linux 6.2).
     pub own_window_bytes: u32,
 }
 
 impl TcpInfo {
-    /// Asks the kernel; none for what is no TCP socket.
+    /// Asks the kernel; none if it is not a TCP socket.
     pub fn of(socket: &impl AsFd) -> Option<Self> {
         // SAFETY: all zeroes are a valid tcp_info.
         let mut info: libc::tcp_info = unsafe { zeroed() };
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        // SAFETY: the kernel writes at most `length` bytes to `info`; what it does not write stays
-        // zero.
+        // SAFETY: the kernel writes at most `length` bytes to `info`; the rest stays zero.
         let result = unsafe {
             libc::getsockopt(
                 socket.as_fd().as_raw_fd(),

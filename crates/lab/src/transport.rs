@@ -1,4 +1,4 @@
-//! What carries the workloads' streams: the kernel's TCP, our own, or QUIC.
+//! Transports of the workloads' streams: the kernel's TCP, our own, or QUIC.
 
 mod info;
 mod own;
@@ -18,7 +18,7 @@ use quic::{QuicListener, QuicStream};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// What a host uses.
+/// The transport that a host uses.
 #[derive(Clone, Debug)]
 pub enum Transport {
     /// The kernel's TCP, in the calling thread's namespace, with this congestion control.
@@ -40,7 +40,7 @@ impl Transport {
         }
     }
 
-    /// Packets that it has lost by itself so far, but for what the hosts' devices count.
+    /// Packets that it has lost by itself so far, without those that the hosts' devices count.
     pub fn losses(&self) -> u64 {
         match self {
             Self::Quic(quic) => quic.losses(),
@@ -87,10 +87,10 @@ impl Transport {
     }
 }
 
-/// Where connections come in.
+/// A listening socket.
 #[derive(Debug)]
 pub enum Listener {
-    /// The kernel's, and the congestion control of its connections.
+    /// The kernel's, with the congestion control of its connections.
     Kernel(TcpListener, String),
     /// Our own.
     Own(OwnListener),
@@ -138,7 +138,7 @@ impl Stream {
         }
     }
 
-    /// Reads what has arrived without waiting for more, which may be nothing.
+    /// Reads what has arrived, if anything, without waiting for more.
     ///
     /// # Errors
     /// When the connection broke before the term was over.
@@ -162,7 +162,7 @@ impl Stream {
         }
     }
 
-    /// Nothing more will be sent.
+    /// Ends the data of this direction: nothing more will be sent.
     ///
     /// # Errors
     /// When the connection broke.
@@ -207,7 +207,7 @@ impl Stream {
         }
     }
 
-    /// What the transport knows of the connection.
+    /// What the transport knows about the connection.
     pub fn info(&self) -> Option<Info> {
         match self {
             Self::Kernel(stream) => TcpInfo::of(stream).map(Info::Tcp),

@@ -1,4 +1,4 @@
-//! TUN devices: what the kernel sends into one is read here, what is written here arrives there.
+//! TUN devices: packets that the kernel sends into one are read here; packets written here arrive there.
 
 use crate::port::Port;
 use anyhow::{Context, Result};
@@ -33,7 +33,7 @@ impl Tun {
         let mut request = interface_request(pattern, libc::IFF_TUN | libc::IFF_NO_PI);
         // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is.
         let result = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
-        Errno::result(result).context("cannot make a TUN device (is this root?)")?;
+        Errno::result(result).context("cannot make a TUN device, expected CAP_NET_ADMIN (run it as root)")?;
         // SAFETY: the kernel leaves the name zero-terminated.
         let name = unsafe { CStr::from_ptr(request.ifr_name.as_ptr()) };
         Ok(Self {
@@ -47,7 +47,7 @@ impl Tun {
         &self.name
     }
 
-    /// What the kernel sends through the device is read here; what is written here arrives from it.
+    /// Packets that the kernel sends through the device are read here; packets written here arrive from it.
     pub fn port(&self) -> &Port {
         &self.port
     }

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use tidegate_netns::Namespace;
 use tidegate_scenario::Side;
 
-/// Two namespaces and the pair of devices between them. They go with this value, or with the process.
+/// Two namespaces and the pair of devices between them. They vanish with this value, or with the process.
 #[derive(Debug)]
 pub struct Veth {
     /// The host that connects.
@@ -22,7 +22,7 @@ pub struct Veth {
 }
 
 impl Veth {
-    /// What the device is called, in both namespaces.
+    /// The device's name, in both namespaces.
     pub const INTERFACE: &str = "tg0";
 
     /// Makes the namespaces and joins them; TCP works between them at once.
@@ -46,7 +46,7 @@ impl Veth {
         Ok(hosts)
     }
 
-    /// Sets the offload of both ends, which is on at first.
+    /// Sets the offload of both ends, which is on initially.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -66,19 +66,18 @@ impl Veth {
         self.server.run(set)
     }
 
-    /// Where the server listens.
+    /// The server's address.
     pub fn server_address(version: IpVersion) -> IpAddr {
         address(Side::Server, version)
     }
 }
 
-/// Who computes the checksums of what the hosts send, and cuts it into segments.
+/// Whether the device or the kernel computes the checksums of sent data, and cuts them into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
-    /// The device, or so it says: a veth lets merged packets without a checksum pass to the other
-    /// end, which trusts them.
+    /// The device claims to: a veth passes merged packets without a checksum to the other end, which trusts them.
     On,
-    /// The kernel, for each packet of the wire's size; the other end verifies them.
+    /// The kernel, for each packet of the wire's size; the other end verifies the checksums.
     Off,
 }
 

@@ -1,7 +1,7 @@
-//! What the hosts do during a run.
+//! The applications of a run.
 //!
-//! [`Applications::add`] opens every listener before the clock starts; each [`Task`] then runs on a
-//! thread of its own inside its host's namespace, within its term.
+//! [`Applications::add`] opens every listener before the clock starts; each [`Task`] then runs on its own thread inside
+//! its host's namespace, within its term.
 
 mod command;
 mod flow;
@@ -28,29 +28,29 @@ use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload, WorkloadKind};
 
-/// What every task of a workload is given.
+/// The context of a workload's tasks.
 #[derive(Debug)]
 pub struct TaskContext<'a> {
-    /// Where the client is.
+    /// The client's address.
     pub client_address: IpAddr,
-    /// Where the server is for this workload.
+    /// The server's address for this workload.
     pub server_address: IpAddr,
-    /// The client's TCP.
+    /// The client's transport.
     pub client: Transport,
-    /// The server's.
+    /// The server's transport.
     pub server: Transport,
-    /// Whether commands run, and as whom.
+    /// Whether commands run, and with which rights.
     pub commands: &'a Commands,
-    /// Where they write.
+    /// Where their output goes.
     pub output: &'a CommandOutput,
-    /// When a workload without an end of its own stops.
+    /// When a workload without its own end stops.
     pub end: Instant,
-    /// What went wrong without ending the run.
+    /// Problems that do not end the run.
     pub warnings: &'a Mutex<Vec<String>>,
 }
 
 impl TaskContext<'_> {
-    /// Where the host on that side is.
+    /// The address of the host on that side.
     pub fn address(&self, side: Side) -> IpAddr {
         match side {
             Side::Client => self.client_address,
@@ -73,7 +73,7 @@ pub struct Task {
     pub start: Instant,
     /// When it stops at the latest.
     pub end: Instant,
-    /// What it does; ends within a moment of the term's end. An error ends the run.
+    /// Its work, which ends soon after the term. An error ends the run.
     pub work: Work,
 }
 
@@ -90,13 +90,12 @@ pub struct Applications {
     pub echoes: Vec<Arc<EchoLog>>,
     /// mPath transfers.
     pub transfers: Vec<Arc<TransferLog>>,
-    /// Number of the workload in hand.
+    /// Number of the current workload.
     number: usize,
 }
 
 impl Applications {
-    /// Prepares the workload of that number, inside whose server's namespace this is called: listeners are
-    /// opened.
+    /// Prepares the workload of that number: opens its listeners. Has to be called inside its server's namespace.
     ///
     /// # Errors
     /// When a socket cannot be opened.

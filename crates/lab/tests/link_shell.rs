@@ -1,5 +1,5 @@
-//! What signals do to a command behind a link, and what a killed link leaves behind. Runs itself
-//! as the process to be signalled.
+//! How signals act on a command behind a link, and what a killed link leaves behind. The test starts itself as the
+//! process that is signalled.
 
 use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
@@ -17,7 +17,7 @@ const SCRIPT: &str = "TIDEGATE_LAB_TEST_SCRIPT";
 
 fn main() {
     if let Some(script) = std::env::var_os(SCRIPT) {
-        // Whoever started the tests in the background has interrupts ignored, for all below.
+        // If the tests run in the background, interrupts are ignored, also by child processes.
         // SAFETY: no handler is installed.
         unsafe { signal(Signal::SIGINT, SigHandler::SigDfl) }.unwrap();
         let command = [OsString::from("bash"), "-c".into(), script];
@@ -34,7 +34,7 @@ fn main() {
     if !has_tun() {
         return println!("{}", result(0, TESTS.len()));
     }
-    // Everything happens in a namespace of the test's own, with an uplink, which the processes inherit.
+    // Everything happens in the test's own namespace, with an uplink, which the processes inherit.
     let hosts = Veth::new().unwrap();
     hosts.client.enter().unwrap();
     for (name, test) in TESTS {
@@ -60,12 +60,12 @@ const TESTS: [(&str, fn()); 4] = [
     ),
 ];
 
-/// Of the uplink.
+/// Whether the uplink's forwarding is on.
 fn forwards() -> bool {
     fs::read_to_string("/proc/sys/net/ipv4/conf/tg0/forwarding").unwrap() == "1\n"
 }
 
-/// As a test harness ends, for those who count.
+/// The last line of a test harness, for the runner.
 fn result(passed: usize, ignored: usize) -> String {
     format!(
         "\ntest result: ok. {passed} passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out"
@@ -95,8 +95,8 @@ fn signals_reach_the_command() {
 /// The interfaces without a link.
 const ALONE: [&str; 2] = ["lo", Veth::INTERFACE];
 
-/// A link whose command stays until it is killed, and has started another in a session of its own that makes a file
-/// longer again and again.
+/// A link whose command stays until it is killed, and has started another in a new session that keeps appending to a
+/// file.
 fn start_writer(file: &Path) -> Child {
     let writes = format!("while :; do echo >>{}; sleep 0.02; done", file.display());
     let link = start(&format!("setsid bash -c '{writes}' & sleep 1000"));
@@ -130,7 +130,7 @@ fn what_the_command_has_started_ends_with_the_link() {
     let file = folder.path().join("time");
     let mut link = start_writer(&file);
     kill(Pid::from_raw(link.id() as i32), Signal::SIGTERM).unwrap();
-    // Of the signal that was handed on.
+    // It died by the forwarded signal.
     assert_eq!(link.wait().unwrap().code(), Some(1));
     assert!(!is_written(&file), "it lives on");
     assert!(!forwards() && wardens().is_empty() && interfaces() == ALONE);
@@ -148,7 +148,7 @@ fn if_the_warden_is_killed_too_the_next_link_clears_up() {
     assert!(forwards());
     assert!(start("true").wait().unwrap().success());
     assert!(!forwards());
-    // Or the link itself.
+    // Or the link itself restores it, if its wardens were killed.
     let mut link = start_writer(&folder.path().join("another"));
     for warden in wardens() {
         kill(warden, Signal::SIGKILL).unwrap();
@@ -158,7 +158,7 @@ fn if_the_warden_is_killed_too_the_next_link_clears_up() {
     assert!(!forwards());
 }
 
-/// Those of links in this namespace.
+/// The wardens of links in this namespace.
 fn wardens() -> Vec<Pid> {
     let here = fs::read_link("/proc/thread-self/ns/net").unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();

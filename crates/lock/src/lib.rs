@@ -1,9 +1,8 @@
-//! Locks between processes, which only those can hold who may write to the lock's folder.
+//! Locks between processes. Only a user who may write to the lock's folder can hold one.
 //!
-//! A lock is a record lock (fcntl(2)) on a file: the kernel knows its holder, and releases it when that ends, however it
-//! does. For a write lock a process must have opened the file for writing, but a read lock, which keeps write locks out,
-//! needs no more than to read it. So nobody else may open the file at all, and a read lock that somebody holds all the
-//! same is nobody's.
+//! A lock is a record lock (fcntl(2)) on a file: the kernel knows its holder, and releases it when the holder ends in
+//! any way. A write lock needs the file opened for writing, but a read lock, which keeps write locks out, needs only
+//! permission to read it. So other users may not open the file at all, and a read lock does not count.
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, FcntlArg, OFlag, fcntl, openat};
@@ -14,11 +13,11 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// A file's own: who may read, write and execute it.
+/// The permission bits of a file's mode.
 const MODE: libc::mode_t = 0o777;
-/// To write to it, of the group and of others; they may open the lock then.
+/// Write permission of group and others: with it they may open the lock.
 const WRITTEN_BY_OTHERS: libc::mode_t = 0o022;
-/// A stranger that puts something else in the lock's place again and again is given up.
+/// Tries before giving up against a process that keeps replacing the lock.
 const TRIES: usize = 100;
 
 /// A lock that is held; released when dropped.
@@ -29,20 +28,20 @@ pub struct Lock {
     file: File,
 }
 
-/// What became of the wish for one.
+/// The result of [`Lock::take`].
 #[derive(Debug)]
 pub enum Taken {
-    /// It is held.
+    /// We hold the lock.
     Lock(Lock),
-    /// This process holds it; 0: one of another process namespace.
+    /// The process with this id holds it; 0: one of another process namespace.
     By(i32),
     /// The file system has no locks.
     Unsupported(io::Error),
 }
 
 impl Lock {
-    /// Takes the lock of that name in the folder. What is there and cannot be it is removed: a link, a file with another
-    /// name besides, or one that somebody who may not write to the folder has opened or made.
+    /// Takes the lock of that name in the folder. Removes anything of that name that cannot be a lock: a link, a file
+    /// with a second name, or a file that a user who may not write to the folder has opened or made.
     ///
     /// # Errors
     /// If the file can be neither opened nor made.
@@ -53,7 +52,7 @@ impl Lock {
                 continue;
             };
             match fcntl(&file, FcntlArg::F_SETLK(&whole())) {
-                // The one before may have removed it since it was opened.
+                // The previous holder may have removed it since it was opened.
                 Ok(_) if is_there(&folder, name, &file) => {
                     let name = name.to_owned();
                     return Ok(Taken::Lock(Self { folder, name, file }));
@@ -61,21 +60,21 @@ impl Lock {
                 Ok(_) => {}
                 Err(Errno::EACCES | Errno::EAGAIN) => match obstacle(&file)? {
                     Some((libc::F_WRLCK, pid)) => return Ok(Taken::By(pid)),
-                    // A stranger's, from when the file could be read.
+                    // A stranger's read lock, from a time when others could read the file.
                     Some(_) => remove(&folder, name)?,
                     None => {}
                 },
                 Err(error) => return Ok(Taken::Unsupported(error.into())),
             }
         }
-        let message = "something else is put in its place again and again";
+        let message = "another process keeps replacing the lock's file, expected it to stay";
         Err(io::Error::other(message))
     }
 
-    /// Who holds the lock of that name in the folder; 0: a process of another process namespace.
+    /// The id of the process that holds the lock of that name in the folder; 0: one of another process namespace.
     ///
     /// # Errors
-    /// If the file is there and cannot be looked at.
+    /// If the file exists and cannot be opened.
     pub fn holder(folder: &OwnedFd, name: &str) -> io::Result<Option<i32>> {
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         match openat(folder, name, flags, Mode::empty()) {
@@ -87,16 +86,17 @@ impl Lock {
         }
     }
 
-    /// Releases it and removes its file. Whoever has opened that file meanwhile finds in [`Self::take`] that it has gone.
+    /// Releases it and removes its file. A process that has just opened the file notices in [`Self::take`] that it is
+    /// gone.
     pub fn remove(self) {
         let _ = unlinkat(&self.folder, self.name.as_str(), UnlinkatFlags::NoRemoveDir);
         drop(self.file);
     }
 }
 
-/// Opens the file, or makes it. None if what is there cannot be the lock.
+/// Opens the file, or makes it. None if there is something that cannot be the lock.
 fn open(folder: &OwnedFd, name: &str) -> io::Result<Option<File>> {
-    // No planted link is followed, and no planted pipe is waited for.
+    // Does not follow a planted link, nor wait for a planted pipe.
     let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let around = fstat(folder)?;
     let mode = mode(&around);
@@ -116,19 +116,19 @@ fn open(folder: &OwnedFd, name: &str) -> io::Result<Option<File>> {
         return Ok(None);
     }
     if about.st_mode & MODE != mode {
-        // Only its owner may; whoever is not has nothing to make right.
+        // Only the owner may do this; others need not.
         let _ = fchmod(&file, Mode::from_bits_truncate(mode));
     }
     Ok(Some(file))
 }
 
-/// The lock's mode: who may write to the folder may open it.
+/// The lock's mode: users who may write to the folder may open it.
 fn mode(folder: &FileStat) -> libc::mode_t {
     let others = folder.st_mode & WRITTEN_BY_OTHERS;
     0o600 | others | others << 1
 }
 
-/// A regular file with one name, of somebody who may write to the folder.
+/// Whether it is a regular file with one name, of a user who may write to the folder.
 fn is_trusted(file: &FileStat, folder: &FileStat) -> bool {
     let is_regular = SFlag::from_bits_truncate(file.st_mode) & SFlag::S_IFMT == SFlag::S_IFREG;
     let owners = [geteuid().as_raw(), folder.st_uid, 0];
@@ -149,7 +149,7 @@ fn remove(folder: &OwnedFd, name: &str) -> io::Result<()> {
     }
 }
 
-/// What keeps this process from the lock: its kind, and who holds it.
+/// The lock that keeps this process out: its kind, and its holder's process id.
 fn obstacle(file: &File) -> io::Result<Option<(libc::c_int, i32)>> {
     let mut lock = whole();
     fcntl(file, FcntlArg::F_GETLK(&mut lock))?;
@@ -157,7 +157,7 @@ fn obstacle(file: &File) -> io::Result<Option<(libc::c_int, i32)>> {
     Ok((kind != libc::F_UNLCK).then_some((kind, lock.l_pid)))
 }
 
-/// For writing, from the beginning to the end.
+/// A write lock on the whole file.
 fn whole() -> libc::flock {
     libc::flock {
         l_type: libc::F_WRLCK as libc::c_short,

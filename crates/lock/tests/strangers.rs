@@ -1,4 +1,4 @@
-//! What others can do about a lock. A stranger's part needs root, and says so aloud.
+//! What other users can do to a lock. To act as another user needs root; without it a test says that it is skipped.
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use tidegate_testing::{Stranger, is_root};
 
 const NAME: &str = "agent.lock";
 
-/// A folder that everybody may look into.
+/// A folder that every user may list.
 struct Place(TempDir);
 
 impl Place {
@@ -55,13 +55,13 @@ fn whoever_may_not_write_to_the_folder_can_hold_no_lock_there() {
     let lock = place.take();
     assert_eq!(mode(&place.file()), 0o600);
     drop(lock);
-    // As after a crash: the file is there, and nobody holds it.
+    // As after a crash: the file exists, and no process holds it.
     let refused = Stranger::locks(&place.file()).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
     drop(place.take());
 }
 
-/// As an older version has left it: whoever has it open keeps nobody out and is not named.
+/// An older version's lock file could be read: a stranger who has it open keeps nobody out, and is not named as holder.
 #[test]
 fn a_strangers_lock_from_when_the_file_could_be_read_is_nobodys() {
     if !is_root() {
@@ -74,7 +74,7 @@ fn a_strangers_lock_from_when_the_file_could_be_read_is_nobodys() {
     assert_eq!(place.holder(), None, "the stranger is {}", stranger.pid());
     let lock = place.take();
     assert_eq!(mode(&place.file()), 0o600);
-    // What he has is no longer the lock, and he gets no other.
+    // The stranger's file is no longer the lock, and he gets no other.
     Stranger::locks(&place.file()).unwrap_err();
     lock.remove();
     assert!(!place.file().exists());
@@ -91,7 +91,7 @@ fn an_open_file_of_an_older_version_is_closed_to_others() {
     assert_eq!(fs::metadata(place.file()).unwrap().ino(), inode);
 }
 
-/// Of all that may stand in the lock's place, none is followed, waited for or written to.
+/// Anything that may be in the lock's place is neither followed, waited for nor written to.
 #[test]
 fn what_cannot_be_the_lock_is_removed() {
     let place = Place::new(0o755);
@@ -120,7 +120,7 @@ fn a_file_that_a_stranger_has_made_is_not_the_lock() {
     if !is_root() {
         return;
     }
-    // From when others could write there.
+    // A file from a time when others could write to the folder.
     let place = Place::new(0o755);
     fs::write(place.file(), "").unwrap();
     std::os::unix::fs::chown(place.file(), Some(65534), Some(65534)).unwrap();
@@ -132,7 +132,7 @@ fn a_file_that_a_stranger_has_made_is_not_the_lock() {
     assert_eq!(about.uid(), 0);
 }
 
-/// In a folder that several people write to, each of them can open the lock.
+/// In a folder that several users may write to, each of them can open the lock.
 #[test]
 fn who_may_write_to_the_folder_may_take_the_lock() {
     for (folder, expected) in [
@@ -147,7 +147,7 @@ fn who_may_write_to_the_folder_may_take_the_lock() {
     }
 }
 
-/// Another process is needed: a process's own locks do not keep it out.
+/// This takes a second process, since a process's own locks do not keep it out.
 #[test]
 fn who_holds_it_is_known() {
     const HOLDS: &str = "TIDEGATE_LOCK_FOLDER";

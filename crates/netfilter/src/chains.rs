@@ -1,4 +1,4 @@
-//! Chains that stand at a hook, whoever made them.
+//! All base chains: those at a hook, whichever program has made them.
 
 use crate::message::{each_of, general, kind, open, request, string, values};
 use crate::table::{Family, Hook};
@@ -8,10 +8,10 @@ use std::io;
 const GET: u16 = kind(libc::NFNL_SUBSYS_NFTABLES, libc::NFT_MSG_GETCHAIN);
 const NEW: u16 = kind(libc::NFNL_SUBSYS_NFTABLES, libc::NFT_MSG_NEWCHAIN);
 
-/// One of them.
+/// A base chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseChain {
-    /// Whose packets it sees.
+    /// The family whose packets it sees.
     pub family: Family,
     /// Its table.
     pub table: String,
@@ -21,13 +21,13 @@ pub struct BaseChain {
     pub kind: String,
     /// The hook's number (`NF_INET_FORWARD` …).
     hook: u32,
-    /// Its place among the hook's chains: smaller ones are asked before.
+    /// Its place among the hook's chains: smaller ones come first.
     pub priority: i32,
-    /// Whether it drops what none of its rules decides on.
+    /// Whether it drops packets that no rule decides on.
     pub drops: bool,
 }
 
-/// All at the hook in the calling thread's namespace, in the order in which they are asked.
+/// All chains at the hook in the calling thread's namespace, in the order in which they see a packet.
 ///
 /// # Errors
 /// Where there is no nf_tables, and without CAP_NET_ADMIN.
@@ -49,7 +49,7 @@ pub fn base_chains(hook: Hook) -> io::Result<Vec<BaseChain>> {
     Ok(chains)
 }
 
-/// None of a chain that stands at no hook, and of families other than IP's.
+/// None for a chain without a hook, and for families other than IP's.
 fn read(family: u8, attributes: &[u8]) -> Option<BaseChain> {
     let (mut at, mut drops) = (None, false);
     let [mut table, mut name, mut kind] = [const { String::new() }; 3];

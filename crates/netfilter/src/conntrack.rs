@@ -1,5 +1,4 @@
-//! What connection tracking knows: the inner addresses of connections with NAT, and which connections a flowtable
-//! forwards.
+//! Reads connection tracking: the inner addresses of connections with NAT, and which connections a flowtable forwards.
 //!
 //! Numbers of attributes are those of linux/netfilter/nfnetlink_conntrack.h.
 
@@ -20,27 +19,27 @@ const BEGUN: u32 = 1;
 /// `IPS_OFFLOAD` and `IPS_HW_OFFLOAD` (linux/netfilter/nf_conntrack_common.h).
 const OFFLOADED: [u32; 2] = [1 << 14, 1 << 15];
 
-/// Packets of one direction: from whom to whom.
+/// Source and destination of the packets of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Who sends them.
+    /// The sender.
     pub source: SocketAddr,
-    /// Whom they are for.
+    /// The receiver.
     pub destination: SocketAddr,
 }
 
 /// A TCP connection that is tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tracked {
-    /// Of its first packet, before any translation.
+    /// Addresses of its first packet, before any translation.
     pub original: Way,
-    /// Of the answers, likewise: with NAT these are not the first packet's addresses reversed.
+    /// Addresses of the answers, before any translation: with NAT they are not the first packet's reversed.
     pub reply: Way,
     /// Whether a flowtable forwards its packets past netfilter, in software or in hardware.
     pub offloaded: [bool; 2],
 }
 
-/// Those that begin, as they do.
+/// Reports connections as they begin.
 #[derive(Debug)]
 pub struct Begun(Socket);
 
@@ -56,10 +55,10 @@ impl Begun {
         Ok(Self(socket))
     }
 
-    /// What has come; none if there is nothing.
+    /// Hands out the connections that have begun since the last call.
     ///
     /// # Errors
-    /// Of the socket: ENOBUFS where some were lost for want of room.
+    /// Of the socket: ENOBUFS if some were lost because the buffer was full.
     pub fn receive(&self, mut take: impl FnMut(Tracked)) -> io::Result<()> {
         let mut room = Vec::with_capacity(1 << 16);
         loop {
@@ -82,10 +81,10 @@ impl AsFd for Begun {
     }
 }
 
-/// All that are tracked in the calling thread's namespace.
+/// All connections that are tracked in the calling thread's namespace.
 ///
 /// # Errors
-/// Where there is no connection tracking that could be asked, and without CAP_NET_ADMIN.
+/// If the kernel's connection tracking cannot be asked, and without CAP_NET_ADMIN.
 pub fn tracked(mut take: impl FnMut(Tracked)) -> io::Result<()> {
     let socket = open()?;
     let general = general(libc::AF_UNSPEC, 0);
@@ -98,14 +97,14 @@ pub fn tracked(mut take: impl FnMut(Tracked)) -> io::Result<()> {
     }
 }
 
-/// Hands out what the messages tell. Whether the last of a list was among them.
+/// Hands out the connections in the messages. Returns whether a list's last message was among them.
 fn each(received: &[u8], take: &mut impl FnMut(Tracked)) -> io::Result<bool> {
     message::each(received, NEW, |attributes| {
         connection(attributes).map(&mut *take);
     })
 }
 
-/// None if it is no TCP.
+/// None if it is not TCP.
 fn connection(attributes: &[u8]) -> Option<Tracked> {
     let (mut original, mut reply, mut status) = (None, None, 0);
     for (kind, value) in values(attributes) {

@@ -1,10 +1,10 @@
-//! What a rule consists of: values are loaded into registers and compared, until one of the expressions
-//! decides. Numbers of attributes are those of linux/netfilter/nf_tables.h.
+//! The expressions of a rule: they load values into registers and compare them, until one of them decides. Numbers of
+//! attributes are those of linux/netfilter/nf_tables.h.
 
 use crate::message::{attribute, nested, number, text};
 use std::ops::RangeInclusive;
 
-/// One of the sixteen registers of four bytes. Values of more take those behind it as well.
+/// One of the sixteen registers of four bytes. Longer values take the next ones as well.
 #[derive(Clone, Copy, Debug)]
 pub struct Word(pub u32);
 
@@ -14,14 +14,14 @@ impl Word {
     }
 }
 
-/// What is known of a packet beside its bytes.
+/// What is known about a packet beside its bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Meta {
-    /// Index of the interface by which it came, in the machine's byte order.
+    /// Index of the interface by which it arrived, in the machine's byte order.
     ComesBy,
     /// Index of the interface by which it leaves, in the machine's byte order.
     LeavesBy,
-    /// Name of the interface by which it came, sixteen bytes filled up with zeroes.
+    /// Name of the interface by which it arrived, sixteen bytes padded with zeroes.
     ComesByName,
     /// Name of the interface by which it leaves.
     LeavesByName,
@@ -31,34 +31,34 @@ pub enum Meta {
     TransportProtocol,
 }
 
-/// From where a place in a packet is counted.
+/// Where offsets in a packet begin.
 #[derive(Clone, Copy, Debug)]
 pub enum Base {
     /// The IP header.
     Network,
-    /// The header behind it and its extensions.
+    /// The header after the IP header and its extensions.
     Transport,
 }
 
 /// How a register must compare to a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Compare {
-    /// It is the same.
+    /// Equal to it.
     Equal,
-    /// It is another.
+    /// Different from it.
     Unequal,
-    /// As bytes in their order it is no smaller.
+    /// At least it, compared byte by byte.
     AtLeast,
-    /// As bytes in their order it is no larger.
+    /// At most it, compared byte by byte.
     AtMost,
 }
 
-/// What a packet is to the connection that it belongs to.
+/// The state of a packet's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Both sides have been heard.
+    /// Packets have passed in both directions.
     Established,
-    /// It is about such a one: an error that ICMP tells.
+    /// The packet is an ICMP error about such a connection.
     Related,
 }
 
@@ -79,7 +79,7 @@ impl State {
 pub struct Expression(Vec<u8>);
 
 impl Expression {
-    /// Loads what is known of the packet.
+    /// Loads what is known about the packet beside its bytes.
     #[must_use]
     pub fn meta(what: Meta, to: Word) -> Self {
         let what = match what {
@@ -123,7 +123,7 @@ impl Expression {
         Self::new("cmp", &parts)
     }
 
-    /// Keeps of a register the bits of `mask`.
+    /// Clears all bits of a register but those of `mask`.
     #[must_use]
     pub fn mask(register: Word, mask: &[u8]) -> Self {
         let parts = [
@@ -142,7 +142,7 @@ impl Expression {
         Self::new("lookup", &[text(1, set), number(2, from.number())])
     }
 
-    /// Sends the packet to a queue, or lets it pass if nobody serves that.
+    /// Sends the packet to a queue, or lets it pass if no process serves the queue.
     #[must_use]
     pub fn queue(queue: u16) -> Self {
         let parts = [queue, 1, libc::NFT_QUEUE_FLAG_BYPASS as u16];
@@ -151,8 +151,8 @@ impl Expression {
         Self::new("queue", &attributes.collect::<Vec<_>>())
     }
 
-    /// The same by xtables' target, for kernels without the expression (`CONFIG_NFT_QUEUE`) but with
-    /// nf_tables' layer of compatibility.
+    /// The same through xtables' target, for kernels without the expression (`CONFIG_NFT_QUEUE`) but with nf_tables'
+    /// compatibility layer.
     #[must_use]
     pub fn queue_target(queue: u16) -> Self {
         /// `NFQ_FLAG_BYPASS`.
@@ -174,26 +174,26 @@ impl Expression {
         Self::new("reject", &parts)
     }
 
-    /// Loads what the packet is to its connection: a [`State`] or another.
+    /// Loads the state of the packet's connection: a [`State`] or another one.
     #[must_use]
     pub fn state(to: Word) -> Self {
         let parts = [number(1, to.number()), number(2, libc::NFT_CT_STATE as u32)];
         Self::new("ct", &parts)
     }
 
-    /// Leaves the packet to the chains behind this one.
+    /// Ends this chain: the packet goes back to the calling chain, or meets the base chain's policy.
     #[must_use]
     pub fn pass() -> Self {
         Self::verdict(libc::NFT_RETURN)
     }
 
-    /// Drops the packet, whatever the chains behind this one say.
+    /// Drops the packet; later chains do not see it.
     #[must_use]
     pub fn discard() -> Self {
         Self::verdict(libc::NF_DROP)
     }
 
-    /// Asks another chain of the table, which comes back if it does not decide.
+    /// Runs another chain of the table, which returns if it does not decide.
     #[must_use]
     pub fn call(chain: &str) -> Self {
         let jump = [number(1, libc::NFT_JUMP as u32), text(2, chain)];
@@ -213,7 +213,7 @@ impl Expression {
         )
     }
 
-    /// Lets the packet pass this chain. Those behind it at the hook may still drop it.
+    /// Lets the packet pass this chain. Later chains at the hook may still drop it.
     #[must_use]
     pub fn accept() -> Self {
         Self::verdict(libc::NF_ACCEPT)
@@ -225,7 +225,7 @@ impl Expression {
         Self::new("counter", &[])
     }
 
-    /// Marks the packet: from here on the kernel tells a [`crate::Trace`] what decides on it.
+    /// Marks the packet: from here on the kernel tells a [`crate::Trace`] which rules decide on it.
     #[must_use]
     pub fn trace() -> [Self; 2] {
         let from = Word(0);
@@ -241,7 +241,7 @@ impl Expression {
         Self::new("immediate", &[number(1, to.number()), data(2, value)])
     }
 
-    /// Gives the packet the address of the interface by which it leaves.
+    /// Gives the packet the source address of the interface by which it leaves.
     #[must_use]
     pub fn masquerade() -> Self {
         Self::new("masq", &[])

@@ -11,18 +11,18 @@ const NEW: u16 = kind(libc::NFNL_SUBSYS_NFTABLES, 22);
 /// `NFT_FLOWTABLE_HW_OFFLOAD`.
 const HARDWARE: u32 = 1;
 
-/// One of them.
+/// A flowtable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flowtable {
     /// Its name.
     pub name: String,
-    /// On which devices' packets it looks.
+    /// The devices whose packets it forwards.
     pub devices: Vec<String>,
-    /// Whether the devices forward by themselves.
+    /// Whether the devices forward in hardware.
     pub hardware: bool,
 }
 
-/// All of the calling thread's namespace.
+/// All flowtables of the calling thread's namespace.
 ///
 /// # Errors
 /// Where there is no nf_tables, or none with flowtables, and without CAP_NET_ADMIN.

@@ -1,8 +1,8 @@
 //! nf_tables and netfilter's packet queues, over netlink, without other programs.
 //!
-//! A [`Table`] belongs to the socket that made it (`NFT_TABLE_F_OWNER`, Linux 5.12): when that closes, be
-//! it because the process was killed, the kernel removes the table with all that is in it. A [`Queue`]
-//! is where a rule sends packets, each of which waits in the kernel for this process's word.
+//! A [`Table`] belongs to the socket that made it (`NFT_TABLE_F_OWNER`, Linux 5.12): when the socket closes, also
+//! because the process was killed, the kernel removes the table with all that is in it. A rule can send packets to a
+//! [`Queue`], where each waits in the kernel until this process accepts it.
 
 mod chains;
 mod conntrack;

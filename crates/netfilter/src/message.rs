@@ -15,12 +15,12 @@ pub fn open() -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// A netlink message's type: nfnetlink's part, and what it is asked.
+/// A netlink message's type: nfnetlink's subsystem, and the request to it.
 pub const fn kind(subsystem: i32, message: i32) -> u16 {
     (subsystem << 8 | message) as u16
 }
 
-/// nfnetlink's header behind netlink's: a family of protocols, and what the message is about.
+/// nfnetlink's header, which follows netlink's: a family of protocols, and the resource of the message.
 pub const fn general(family: i32, resource: u16) -> [u8; 4] {
     let resource = resource.to_be_bytes();
     [family as u8, 0, resource[0], resource[1]]
@@ -89,18 +89,18 @@ pub fn answers(received: &[u8]) -> io::Result<Vec<Answer>> {
     Ok(answers)
 }
 
-/// What an acknowledgement says: it begins with an error's number, negative, or 0.
+/// The result in an acknowledgement, which begins with a negative errno, or 0.
 fn result(acknowledgement: &[u8]) -> io::Result<io::Result<()>> {
     let code = acknowledgement
         .first_chunk()
-        .ok_or_else(|| io::Error::other("an acknowledgement without a number"))?;
+        .ok_or_else(|| io::Error::other("nfnetlink sent an acknowledgement that is too short"))?;
     Ok(match i32::from_ne_bytes(*code) {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(-code)),
     })
 }
 
-/// A text, which ends with a zero.
+/// A text that ends with NUL.
 pub fn string(value: &[u8]) -> String {
     let end = value.iter().position(|byte| *byte == 0);
     String::from_utf8_lossy(&value[..end.unwrap_or(value.len())]).into_owned()
@@ -115,7 +115,7 @@ pub fn values(attributes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// Hands out what the messages of one kind say behind nfnetlink's header. Whether a list's end was among them.
+/// Hands out the attributes of the messages of one kind. Returns whether a list's end was among them.
 pub fn each(received: &[u8], wanted: u16, mut take: impl FnMut(&[u8])) -> io::Result<bool> {
     each_of(received, wanted, |_, attributes| take(attributes))
 }

@@ -11,21 +11,21 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// Bytes of a packet that are looked at: the headers.
+/// Bytes of a packet that are copied: the headers.
 const HEAD: u32 = 128;
 
-/// Room for a message of the kernel's: a packet's head, and what is said of it.
+/// Room for a message from the kernel: a packet's head, and its attributes.
 const MESSAGE: usize = 4096;
 
 /// `NF_ACCEPT`.
 const ACCEPT: u32 = 1;
 
-/// How much may wait, beyond which packets pass at once.
+/// How much may wait; packets beyond it pass at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Capacity {
     /// Packets without a verdict.
     pub packets: u32,
-    /// Bytes of memory for messages that are not read yet.
+    /// Bytes of memory for messages that have not been read yet.
     pub socket_bytes: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct Packet<'a> {
     pub id: u32,
     /// Index of the interface by which it will leave; 0 if that is not known at the rule's hook.
     pub leaves_by: u32,
-    /// Its length from the IP header on; of several segments in one, that of all.
+    /// Its length from the IP header on; the sum for several segments in one packet.
     pub bytes: u32,
     /// Its first bytes, from the IP header on.
     pub head: &'a [u8],
@@ -48,12 +48,12 @@ pub struct Queue {
     socket: Socket,
     number: u16,
     message: Vec<u8>,
-    /// Verdicts that were not sent yet.
+    /// Verdicts that have not been sent yet.
     verdicts: Vec<u8>,
 }
 
 impl Queue {
-    /// Serves the first of these numbers that nobody serves.
+    /// Serves the first of these numbers that is free.
     ///
     /// # Errors
     /// Where the kernel has no such queues, without CAP_NET_ADMIN, or if all numbers are taken.
@@ -68,7 +68,7 @@ impl Queue {
             };
             match queue.configure(&bind()) {
                 Ok(()) => return queue.set_up(capacity),
-                // Its server is another's socket.
+                // Another socket serves it.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EPERM)) => {
                     taken = error;
                 }
@@ -81,7 +81,7 @@ impl Queue {
     fn set_up(self, capacity: Capacity) -> io::Result<Self> {
         const FLAGS: u32 = (libc::NFQA_CFG_F_FAIL_OPEN | libc::NFQA_CFG_F_GSO) as u32;
         setsockopt(&self.socket, sockopt::RcvBufForce, &capacity.socket_bytes)?;
-        // What does not fit passes: there is nothing to be told.
+        // Packets that do not fit pass, so an error about them is of no use.
         self.socket.set_no_enobufs(true)?;
         let flags = [
             number(libc::NFQA_CFG_FLAGS as u16, FLAGS),
@@ -99,8 +99,8 @@ impl Queue {
         Ok(self)
     }
 
-    /// Changes the queue and waits for the answer. No packet comes before [`Queue::set_up`] has ended, as
-    /// the kernel hands none out until it knows how much of each to copy.
+    /// Changes the queue and waits for the answer. No packet comes before [`Queue::set_up`] has ended: the kernel hands
+    /// out none until it knows how much of each to copy.
     fn configure(&self, attributes: &[u8]) -> io::Result<()> {
         let kind = kind(libc::NFNL_SUBSYS_QUEUE, libc::NFQNL_MSG_CONFIG);
         let general = general(libc::AF_UNSPEC, self.number);
@@ -125,7 +125,7 @@ impl Queue {
         let bytes = loop {
             let mut room = &mut self.message[..];
             match self.socket.recv(&mut room, libc::MSG_DONTWAIT) {
-                // Else the answer to a verdict on a packet that is gone with its interface.
+                // Otherwise it answers a verdict on a packet that has vanished with its interface.
                 Ok(bytes) if is_packet(&self.message[..bytes.min(MESSAGE)]) => break bytes,
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
@@ -152,7 +152,7 @@ impl Queue {
     /// # Errors
     /// Of the socket.
     pub fn flush(&mut self) -> io::Result<()> {
-        /// Of a verdict's message: a multiple of it fits into the socket's buffer.
+        /// Bytes of a verdict's message; many of them fit into the socket's buffer.
         const VERDICT: usize = 32;
         for verdicts in self.verdicts.chunks(1024 * VERDICT) {
             self.socket.send(verdicts, 0)?;
@@ -194,9 +194,9 @@ fn is_packet(message: &[u8]) -> bool {
     message.get(4..6) == Some(&PACKET.to_ne_bytes())
 }
 
-/// What the kernel says of a packet.
+/// Reads the kernel's message about a packet.
 fn packet(message: &[u8]) -> io::Result<Packet<'_>> {
-    /// Of netlink and nfnetlink.
+    /// Bytes of the headers of netlink and nfnetlink.
     const HEADERS: usize = 16 + 4;
     let mut packet = Packet {
         id: 0,
@@ -222,9 +222,9 @@ fn packet(message: &[u8]) -> io::Result<Packet<'_>> {
             _ => {}
         }
     }
-    // Present only for packets that are not shown as a whole.
+    // The kernel tells the length only for packets that it does not copy as a whole.
     packet.bytes = packet.bytes.max(packet.head.len() as u32);
     is_numbered
         .then_some(packet)
-        .ok_or_else(|| io::Error::other("a packet without a number"))
+        .ok_or_else(|| io::Error::other("the netfilter queue sent a packet without a number"))
 }

@@ -1,4 +1,4 @@
-//! Tables of nf_tables: such as belong to the socket that made them, and such as outlive it.
+//! Tables of nf_tables: some belong to the socket that made them, others outlive it.
 
 use crate::expression::{Expression, data};
 use crate::message::{
@@ -20,14 +20,14 @@ pub enum Family {
 }
 
 impl Family {
-    /// None of another's number.
+    /// None for the number of another family.
     pub(crate) fn of(number: u8) -> Option<Self> {
         let all = [Self::V4, Self::V6, Self::Inet];
         all.into_iter()
             .find(|family| family.number() == i32::from(number))
     }
 
-    /// As `nft` has it.
+    /// As `nft` spells it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,18 +46,18 @@ impl Family {
     }
 }
 
-/// Where on a packet's way a chain is asked.
+/// Where on its way a packet meets a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook {
-    /// A packet of this machine's, before it is routed.
+    /// This machine's own packets, before they are routed.
     Output,
-    /// One that it forwards.
+    /// Forwarded packets.
     Forward,
-    /// Either, on its way out.
+    /// Both, on their way out.
     PostRouting,
 }
 
-/// What becomes of a packet on which no rule of a chain decides.
+/// What becomes of a packet if no rule of a chain decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// It goes on.
@@ -79,8 +79,8 @@ impl Hook {
 
 /// A chain that begins at a hook.
 ///
-/// When a hook is taken away, with its chain or as a transaction is refused, the kernel drops all packets
-/// of the namespace that wait in any netfilter queue (`nf_queue_nf_hook_drop`).
+/// When a hook is removed, with its chain or because a transaction is refused, the kernel drops all packets of the
+/// namespace that wait in any netfilter queue (`nf_queue_nf_hook_drop`).
 #[derive(Clone, Copy, Debug)]
 pub struct Chain<'a> {
     /// Its name in the table.
@@ -89,7 +89,7 @@ pub struct Chain<'a> {
     pub kind: &'a str,
     /// Where it begins.
     pub hook: Hook,
-    /// Its place among the hook's chains: smaller ones are asked before.
+    /// Its place among the hook's chains: smaller ones come first.
     pub priority: i32,
 }
 
@@ -100,11 +100,11 @@ pub struct Set<'a> {
     pub name: &'a str,
     /// Its number, unique within the transaction that makes it.
     pub id: u32,
-    /// nft's numbers of the types that its keys consist of: for those who list it.
+    /// nft's type numbers of the parts of its keys, so that `nft list` can show it.
     pub types: &'a [u32],
-    /// Bytes of a key, of which each part is padded to four.
+    /// Bytes of a key; each part is padded to a multiple of four.
     pub key_bytes: u32,
-    /// Keys that it holds at most.
+    /// The most keys that it holds.
     pub size: u32,
 }
 
@@ -116,7 +116,7 @@ pub struct Change {
     attributes: Vec<u8>,
 }
 
-/// A table, alive as long as this value if [`Table::create`] has made it.
+/// A table; it lives as long as this value if [`Table::create`] has made it.
 #[derive(Debug)]
 pub struct Table {
     owner: Socket,
@@ -125,11 +125,11 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table in the calling thread's namespace, which is there when [`Table::create`] is committed, or was
-    /// made by others.
+    /// A table in the calling thread's namespace. It exists once [`Table::create`] is committed, or if another program
+    /// has made it.
     ///
     /// # Errors
-    /// Where there is no nfnetlink.
+    /// If the kernel has no nfnetlink.
     pub fn new(family: Family, name: &str) -> io::Result<Self> {
         Ok(Self {
             owner: open()?,
@@ -150,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Makes a table that stays until it is removed, and that all with the right may change. It is an error if
+    /// Makes a table that stays until it is removed, and that any privileged process may change. It is an error if
     /// there is one of its name.
     #[must_use]
     pub fn create_lasting(&self) -> Change {
@@ -202,7 +202,7 @@ impl Table {
         }
     }
 
-    /// Adds a chain that no packet comes to.
+    /// Adds a chain without a hook, which no packet reaches by itself.
     #[must_use]
     pub fn idle_chain(&self, name: &str) -> Change {
         Change {
@@ -308,7 +308,7 @@ impl Table {
         }
     }
 
-    /// Packets that each of the table's counting rules has counted, with the rule's chain, in their order.
+    /// How many packets each counting rule of the table has counted, with the rule's chain, in the rules' order.
     ///
     /// # Errors
     /// The kernel's, of kind [`io::ErrorKind::NotFound`] if there is no such table.
@@ -331,7 +331,7 @@ impl Table {
         }
     }
 
-    /// None of a rule of another table, which old kernels list as well, and of one that does not count.
+    /// None for a rule of another table, which old kernels list as well, and for a rule that does not count.
     fn count_of(&self, rule: &[u8]) -> Option<(String, u64)> {
         let of = |attributes, wanted| values_of(attributes, wanted).next();
         let chain = of(rule, 2).map(string)?;
@@ -365,7 +365,7 @@ impl Table {
         while results.iter().any(Option::is_none) {
             let (received, _) = self.owner.recv_from_full()?;
             for Answer { sequence, result } in answers(&received)? {
-                // Of the brackets there is an answer only if nothing can be done at all.
+                // The kernel answers the bracketing messages only if the whole transaction fails.
                 let Some(place) = (sequence as usize).checked_sub(1) else {
                     result?;
                     continue;
@@ -406,7 +406,7 @@ fn values_of(attributes: &[u8], wanted: u16) -> impl Iterator<Item = &[u8]> {
     of_kind.map(|(_, value)| value)
 }
 
-/// `NFTA_SET_ELEM_LIST_ELEMENTS`, in it elements, in each its key, in which is the value.
+/// Unpacks `NFTA_SET_ELEM_LIST_ELEMENTS`: it has elements, each of these a key, and the key a value.
 fn keys_of(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let inner = |number| move |bytes| values_of(bytes, number);
     let elements = inner(3)(list).flat_map(inner(1));

@@ -1,5 +1,5 @@
-//! What becomes of packets that a rule has marked to be traced ([`crate::Expression::trace`]): nf_tables tells of each
-//! rule and policy that decides on one, whoever made it. xtables' rules of old (`iptables-legacy`) tell nothing.
+//! Traces packets that a rule has marked ([`crate::Expression::trace`]): nf_tables reports each rule and policy that
+//! decides on one, whichever program has made it. Old xtables rules (`iptables-legacy`) are not reported.
 
 use crate::message::{each_of, kind, open, string, values};
 use crate::table::Family;
@@ -8,18 +8,18 @@ use std::io;
 
 const TRACE: u16 = kind(libc::NFNL_SUBSYS_NFTABLES, libc::NFT_MSG_TRACE);
 
-/// Listens.
+/// Listens for traced packets.
 #[derive(Debug)]
 pub struct Trace(Socket);
 
-/// Who has dropped a traced packet.
+/// The chain that has dropped a traced packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Of the table.
+    /// The table's family.
     pub family: Family,
     /// The table.
     pub table: String,
-    /// The chain: one that stands at a hook, or one that such a chain has called.
+    /// The chain: a base chain, or one that a base chain has called.
     pub chain: String,
     /// Whether no rule decided, but the chain's policy.
     pub by_policy: bool,
@@ -37,10 +37,10 @@ impl Trace {
         Ok(Self(socket))
     }
 
-    /// Who has dropped what was traced since this was last asked.
+    /// The drops of traced packets since the last call.
     ///
     /// # Errors
-    /// Of the socket: ENOBUFS where some were lost for want of room.
+    /// Of the socket: ENOBUFS if some were lost because the buffer was full.
     pub fn dropped(&self) -> io::Result<Vec<Dropped>> {
         let mut all = Vec::new();
         let mut room = Vec::with_capacity(1 << 16);
@@ -59,7 +59,7 @@ impl Trace {
     }
 }
 
-/// None of an event by which the packet goes on.
+/// None for an event after which the packet goes on.
 fn dropped(family: u8, event: &[u8]) -> Option<Dropped> {
     /// `enum nft_trace_types`.
     const POLICY: u32 = 1;
@@ -86,7 +86,7 @@ fn dropped(family: u8, event: &[u8]) -> Option<Dropped> {
         RULE => verdict?,
         _ => return None,
     };
-    // The lower half is the verdict, above it an errno may stand (`NF_VERDICT_MASK`).
+    // The low byte is the verdict; an errno may be above it (`NF_VERDICT_MASK`).
     (decided & 0xff == libc::NF_DROP as u32 && decided < 1 << 31).then_some(Dropped {
         family: Family::of(family)?,
         table,

@@ -1,8 +1,7 @@
 //! Anonymous network namespaces.
 //!
 //! A namespace here has no name and no mount: only file descriptors, sockets and threads hold it.
-//! When the process ends, however it ends, the kernel takes the namespace and every device in it
-//! away.
+//! When the process ends in any way, the kernel removes the namespace and every device in it.
 
 use anyhow::{Context, Result, anyhow};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -22,10 +21,10 @@ impl Namespace {
     /// # Errors
     /// Without `CAP_SYS_ADMIN`, or where the kernel has no network namespaces.
     pub fn new() -> Result<Self> {
-        // A thread of its own, as unshare moves the thread that calls it.
+        // In a separate thread, since unshare moves the calling thread.
         on_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
-                .context("cannot make a network namespace (is this root?)")?;
+                .context("cannot make a network namespace, expected CAP_SYS_ADMIN (run it as root)")?;
             Self::current()
         })
     }
@@ -35,7 +34,7 @@ impl Namespace {
     /// # Errors
     /// Where `/proc` is not mounted.
     pub fn current() -> Result<Self> {
-        // thread-self, as /proc/self would be the main thread's.
+        // thread-self, since /proc/self would be the main thread's.
         let file = File::open("/proc/thread-self/ns/net")
             .context("cannot open /proc/thread-self/ns/net")?;
         Ok(Self { fd: file.into() })
@@ -60,10 +59,10 @@ impl Namespace {
         self.try_enter().context("cannot enter a network namespace")
     }
 
-    /// The same in a single system call, as has to be between fork and exec.
+    /// The same in a single system call, so that it may be used between fork and exec.
     ///
     /// # Errors
-    /// The kernel's, as it is.
+    /// The kernel's, unchanged.
     pub fn try_enter(&self) -> nix::Result<()> {
         setns(self.fd.as_fd(), CloneFlags::CLONE_NEWNET)
     }
@@ -80,7 +79,7 @@ fn on_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         .unwrap_or_else(|panic| Err(anyhow!("a thread panicked: {}", panic_text(&*panic))))
 }
 
-/// The message of a panic, as far as it has one.
+/// The message of a panic, if it has one.
 pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

@@ -1,10 +1,10 @@
-//! What quinn has promised the peer, and what to tell quinn so that it promises what is wanted.
+//! Accounts for the credit that quinn has promised the peer, and says which window to set so that it promises as much
+//! as the law wants.
 //!
-//! A read byte gives quinn's peer a byte of credit. A larger window gives the difference at once; a
-//! smaller one is a debt, which what is read next pays before it gives credit again. But a window that
-//! grows does not settle a debt: one that fell and rose again by turns would give credit every time,
-//! without end. So the account is kept here as well, and quinn hears only of what brings the promise to
-//! where it should be:
+//! A byte that the application reads gives the peer a byte of credit. A larger window gives the difference at once. A
+//! smaller window is a debt: the next bytes read pay it before they give credit again. But in quinn a growing window
+//! does not settle a debt: a window that falls and rises again and again would give credit every time, without end. So
+//! the account is kept here as well, and quinn is told only of windows that bring the promise to where it should be:
 //!
 //! ```text
 //!   read          wanted window        (all counted from the connection's first byte)
@@ -38,12 +38,12 @@ impl Credit {
         self.promised = self.promised.max(self.read + u64::from(self.window));
     }
 
-    /// A window of `wanted` is wanted: what quinn's has to be set to, if it has to. Credit comes in
-    /// eighths of the window, as quinn's own does: each costs a frame.
+    /// The law wants a window of `wanted`: returns the window to set in quinn, if it must change. Credit is given in
+    /// eighths of the window, as quinn itself does, since each update costs a frame.
     pub fn want(&mut self, wanted: u32) -> Option<u32> {
         let edge = self.read + u64::from(wanted);
         if edge > self.promised {
-            // At most what is wanted, since the promise covers quinn's window.
+            // At most `wanted`, since the promise covers quinn's window.
             let more = (edge - self.promised) as u32;
             if more < wanted / 8 {
                 return None;

@@ -1,21 +1,21 @@
-//! The laws, fed with what an application knows.
+//! Feeds the laws with what an application knows.
 
 use std::time::Duration;
 use tidegate_laws::afc::{self, ReadRate};
 use tidegate_laws::drwa::Drwa;
 
-/// What steers a connection.
+/// The law that steers a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Adaptive flow control (`laws/afc.h`): a buffer of so many bytes, and what the application reads
-    /// in a round trip.
+    /// Adaptive flow control (`laws/afc.h`): the window is a fixed buffer, plus what the application reads in a round
+    /// trip.
     Afc {
-        /// Bytes that may be on the way to an application that has not read for long.
+        /// Bytes that may be in flight to an application that has not read for long.
         buffer: u32,
     },
     /// Dynamic receive window adjustment (`laws/drwa.h`), for an application that reads as fast as it can.
     Drwa {
-        /// λ: the round trip that it settles at, in smallest round trips. The report has 3.
+        /// λ: the round trip at which it settles, in multiples of the base RTT. The report has 3.
         lambda: f64,
     },
 }
@@ -49,16 +49,16 @@ impl State {
         }
     }
 
-    /// The application reads `bytes`; the window in bytes, at most `most`, if there is a new one.
+    /// The application reads `bytes`. Returns the new window in bytes, at most `most`, if there is one.
     pub fn read(&mut self, bytes: usize, moment: &Moment, most: u32) -> Option<u32> {
         match self {
             Self::Afc { buffer, rate } => {
-                // With the smallest round trip: with any other, a queue would earn itself more credit.
+                // With the smallest round trip: with a larger one, a queue would earn more credit, and so grow.
                 let rtt_us = micros(moment.min_rtt);
                 rate.read(bytes as u64, moment.now_us, rtt_us);
                 let window = afc::window((*buffer).into(), rate.tell(), rtt_us, most.into());
-                // quinn keeps credit back until it is an eighth of the window. A reader that is limited
-                // by its window would earn so much less, and the next window be smaller by it.
+                // quinn holds credit back until it is an eighth of the window. A reader limited by its window would
+                // read that much less, and its next window would shrink again.
                 Some((window + window / 8).min(most.into()) as u32)
             }
             Self::Drwa(drwa) => {

@@ -1,9 +1,9 @@
 //! Steers the credit of a live [`quinn::Connection`] by the laws of `tidegate-laws`.
 //!
-//! QUIC's receive window is sealed: nothing on the way can lower it as the agent lowers TCP's. But the
-//! application that reads has it in its own hands, `MAX_DATA` (RFC 9000 §4.1). [`Law::Drwa`] keeps the
-//! queue in front of an over-buffered link short, [`Law::Afc`] lends a reader the credit that its own
-//! rate has earned, where memory is too scarce for large windows.
+//! QUIC's receive window is encrypted: nothing on the path can lower it as the agent lowers TCP's. But the application
+//! that reads can set it, with `MAX_DATA` (RFC 9000 §4.1). [`Law::Drwa`] keeps the queue in front of an over-buffered
+//! link short. [`Law::Afc`] grants a reader the credit that its own rate has earned, where memory is too scarce for
+//! large windows.
 //!
 //! ```
 //! use tidegate_quinn::{Law, Settings, Steer};
@@ -12,7 +12,7 @@
 //! # use std::sync::Arc;
 //! # type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 //! # const BYTES: usize = 1 << 20;
-//! # /// Sends so much to whoever comes, and then waits for the end of the connection.
+//! # /// Sends `BYTES` to the first client, and then waits for the end of the connection.
 //! # async fn serve(endpoint: quinn::Endpoint) -> Result<()> {
 //! #     let connection = endpoint.accept().await.ok_or("it was closed")?.await?;
 //! #     let mut stream = connection.open_uni().await?;
@@ -63,9 +63,9 @@
 //! # }
 //! ```
 //!
-//! What cannot be done: a promise is for ever, so that a window that falls is worked off by reading, and
-//! a reader that stops keeps what it was promised ([`Steer::promised`]); quinn sets the windows of single
-//! streams once for all, so that they are opened wide here, and the connection's bounds them together.
+//! Limits: a promise cannot be taken back, so a window shrinks only as the application reads, and a reader that stops
+//! keeps its promise open ([`Steer::promised`]). quinn fixes the windows of single streams at the start, so they are
+//! opened wide here, and the connection's window bounds them together.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
@@ -85,22 +85,22 @@ use std::time::Instant;
 /// Two of the smallest datagrams that every path carries (RFC 9000 §14), in bytes.
 const LEAST: u32 = 2400;
 
-/// The window of a stream, in bytes: more than any connection's, and far from the limit of the number.
+/// The window of a stream, in bytes: more than any connection's, and far below the largest VarInt.
 const STREAM_WINDOW: VarInt = VarInt::from_u32(u32::MAX);
 
 /// How a connection is steered.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What steers it.
+    /// The law that steers it.
     pub law: Law,
-    /// The window with which it begins, in bytes.
+    /// The initial window, in bytes.
     pub initial: u32,
     /// The largest window in bytes, whatever the law wants.
     pub most: u32,
 }
 
 impl Settings {
-    /// That law; 64 kB to begin with, or AFC's buffer, and 16 MB at most.
+    /// Settings for that law: an initial window of 64 kB, or AFC's buffer, and at most 16 MB.
     pub fn new(law: Law) -> Self {
         Self {
             law,
@@ -112,8 +112,8 @@ impl Settings {
         }
     }
 
-    /// Sets the windows with which connections begin. Without this, quinn's are without a limit from
-    /// the start, and cannot be taken back.
+    /// Sets the initial windows of connections. Without this, quinn's windows are unlimited from the start, and cannot
+    /// be taken back.
     pub fn apply(&self, config: &mut TransportConfig) {
         config
             .receive_window(VarInt::from_u32(self.initial))
@@ -121,7 +121,7 @@ impl Settings {
     }
 }
 
-/// Steers a connection that was made with [`Settings::apply`]. Clones steer the same.
+/// Steers a connection that was made with [`Settings::apply`]. Clones steer the same connection.
 #[derive(Clone, Debug)]
 pub struct Steer {
     connection: Connection,
@@ -134,12 +134,12 @@ pub struct Steer {
 struct Steered {
     law: State,
     credit: Credit,
-    /// What the law wants, in bytes.
+    /// The window that the law wants, in bytes.
     window: u32,
 }
 
 impl Steer {
-    /// Begins to steer `connection`, of which nothing has been read yet.
+    /// Begins to steer `connection`, from which nothing has been read yet.
     pub fn new(connection: Connection, settings: Settings) -> Self {
         Self {
             connection,
@@ -158,8 +158,8 @@ impl Steer {
         Reader::new(stream, self.clone())
     }
 
-    /// The application has read `bytes` from a stream of the connection, however it did: the law looks,
-    /// and the window follows. For every read, and of everything read.
+    /// The application has read `bytes` from a stream of the connection: runs the law, and sets the window. Has to be
+    /// called for every read, unless [`Self::reader`] is used.
     pub fn read(&self, bytes: usize) {
         let most = self.settings.most;
         let moment = self.moment();
@@ -174,7 +174,7 @@ impl Steer {
             *window = wanted.min(most).max(LEAST);
         }
         if let Some(receive_window) = credit.want(*window) {
-            // Under the lock: quinn has to hear of windows in their order.
+            // Under the lock, so that quinn gets the windows in order.
             self.connection
                 .set_receive_window(VarInt::from_u32(receive_window));
         }

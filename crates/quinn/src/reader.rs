@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// A stream that tells the [`Steer`] of its connection what was read from it. What is still unread when
-/// it is dropped, quinn throws away.
+/// A stream that tells the [`Steer`] of its connection how much was read from it. When it is dropped, quinn discards
+/// unread data.
 #[derive(Debug)]
 pub struct Reader {
     stream: RecvStream,
@@ -20,7 +20,7 @@ impl Reader {
         Self { stream, steer }
     }
 
-    /// The stream, for what does not read from it.
+    /// The stream, for calls that do not read from it.
     pub fn stream(&mut self) -> &mut RecvStream {
         &mut self.stream
     }

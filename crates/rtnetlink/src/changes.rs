@@ -26,22 +26,22 @@ const RTM_DELROUTE: u16 = 25;
 const RTM_NEWNETCONF: u16 = 80;
 const RTM_DELNETCONF: u16 = 81;
 
-/// Changes come several at once: a route leaves one interface before it appears at another. They count as one until
-/// none has come for so long,
+/// Changes come in groups: a route leaves one interface before it appears at another. They count as one change until
+/// none has come for this long.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// or so much time has passed.
+/// The longest that changes are collected into one.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Bytes of a message's header.
 const HEADER: usize = 16;
 
-/// Whoever listens to them.
+/// Listens for changes.
 pub struct Changes {
     socket: Socket,
-    /// Next-hop objects that a default route has led to, and those in groups of them: routers have thousands of others.
-    /// A change of one of these tells of no change of a route (`replace_nexthop` in the kernel, unless
-    /// net.ipv4.nexthop_compat_mode is 1).
+    /// Next-hop objects that default routes have led to, and the members of groups among them: routers have thousands
+    /// of others. The kernel does not report a route's change when one of its objects changes (`replace_nexthop`,
+    /// unless net.ipv4.nexthop_compat_mode is 1).
     objects: BTreeSet<u32>,
 }
 
@@ -60,7 +60,7 @@ impl Changes {
         Ok(Self { socket, objects })
     }
 
-    /// Waits for the next change, and until no other follows it.
+    /// Waits for the next change, and until no further one follows.
     ///
     /// # Errors
     /// If the socket fails.
@@ -73,12 +73,12 @@ impl Changes {
         Ok(())
     }
 
-    /// Receives some messages. Whether any matters.
+    /// Receives some messages. Returns whether any matters.
     fn receive(&mut self) -> io::Result<bool> {
         let mut datagram = Vec::with_capacity(1 << 16);
         match self.socket.recv(&mut datagram, 0) {
             Ok(_) => messages(&datagram).try_fold(false, |any, one| Ok(self.matters(one)? | any)),
-            // Messages were lost for want of room; what they told of is to be looked for all the same.
+            // The buffer was full and messages were lost: this counts as a change.
             Err(e) if e.raw_os_error() == Some(nix::errno::Errno::ENOBUFS as i32) => {
                 self.objects = objects()?;
                 Ok(true)
@@ -94,7 +94,7 @@ impl Changes {
         Ok(match kind {
             RTM_NEWLINK | RTM_DELLINK | RTM_NEWADDR | RTM_DELADDR => true,
             RTM_NEWNETCONF | RTM_DELNETCONF => true,
-            // Behind the header are the family and the length of the prefix.
+            // After the header come the family and the length of the prefix.
             RTM_NEWROUTE | RTM_DELROUTE => {
                 let is_default = message.get(HEADER + 1).is_some_and(|bits| is_broad(*bits));
                 if is_default && kind == RTM_NEWROUTE {
@@ -126,12 +126,12 @@ impl Changes {
     }
 }
 
-/// The next-hop objects behind the present default routes.
+/// The next-hop objects of the current default routes.
 fn objects() -> io::Result<BTreeSet<u32>> {
     Ok(resolve(default_hops()?.objects)?.all)
 }
 
-/// Those that a route leads to itself.
+/// The next-hop objects that a route names itself.
 fn objects_of(message: &[u8]) -> BTreeSet<u32> {
     let mut hops = Hops::default();
     let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(message);

@@ -1,4 +1,4 @@
-//! What classifies the packets of an interface before they are queued: clsact.
+//! The filters of an interface's clsact, which see packets before they are queued.
 
 use crate::request::ask_bytes;
 use netlink_packet_core::NLM_F_DUMP;
@@ -16,7 +16,7 @@ const ENDS: [u16; 2] = [0xfff2, 0xfff3];
 const RTM_NEWQDISC: u16 = 36;
 const RTM_NEWTFILTER: u16 = 44;
 
-/// Priorities of the filters that an interface's clsact has, either way; none if the interface has no clsact.
+/// Priorities of the filters of an interface's clsact, in both directions; none if the interface has no clsact.
 ///
 /// # Errors
 /// If the kernel cannot be asked.
@@ -56,7 +56,7 @@ fn number(end: u16) -> u32 {
     u32::from(CLSACT) << 16 | u32::from(end)
 }
 
-/// `struct tcmsg`, with which every such message begins: what follows may be of a kind that no library knows.
+/// `struct tcmsg`, with which every such message begins; the rest may be of a kind that the library does not know.
 struct Entry {
     interface: u32,
     parent: u32,

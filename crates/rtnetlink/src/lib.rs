@@ -1,5 +1,5 @@
-//! What the kernel tells of a network namespace by rtnetlink(7): its interfaces, by which of them it reaches the
-//! Internet, and when that has changed. All is about the calling thread's namespace.
+//! Reads a network namespace's state over rtnetlink(7): its interfaces, which of them lead to the Internet, and when
+//! that changes. Everything is about the calling thread's namespace.
 
 mod changes;
 mod filters;

@@ -8,16 +8,16 @@ use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkLayerTyp
 use std::collections::BTreeSet;
 use std::io;
 
-/// One of them.
+/// An interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Its name.
     pub name: String,
     /// Its index.
     pub index: u32,
-    /// Whether it is a tunnel: puts packets into others, which leave by another interface.
+    /// Whether it is a tunnel: it puts packets into others, which leave by another interface.
     pub is_tunnel: bool,
-    /// Whether it joins others.
+    /// Whether it is a bridge.
     pub is_bridge: bool,
     /// The bridge that it is a port of, by index.
     pub bridge: Option<u32>,
@@ -25,13 +25,13 @@ pub struct Link {
     pub lower: Option<u32>,
     /// Whether its packets are PPP's.
     pub is_ppp: bool,
-    /// Whether something outside this machine may be behind it; behind a veth or TAP device is a guest.
+    /// Whether it may lead out of this machine; a veth or TAP device leads to a guest.
     pub leads_out: bool,
-    /// Whether all that it reaches is part of this machine: containers, virtual machines, their networks.
+    /// Whether everything that it reaches is part of this machine: containers, virtual machines, their networks.
     pub is_inner: bool,
 }
 
-/// All of them.
+/// All interfaces.
 ///
 /// # Errors
 /// If the kernel cannot be asked.
@@ -51,7 +51,7 @@ pub fn links() -> io::Result<Vec<Link>> {
     Ok(all)
 }
 
-/// Indices of the interfaces that have an address of more than their link.
+/// Indices of the interfaces that have an address with more than link scope.
 ///
 /// # Errors
 /// If the kernel cannot be asked.
@@ -68,7 +68,7 @@ pub fn addressed() -> io::Result<BTreeSet<u32>> {
     Ok(all)
 }
 
-/// The bridge of which it is a port.
+/// The bridge that it is a port of.
 fn bridge(port: &LinkMessage) -> Option<u32> {
     port.attributes.iter().find_map(|a| match a {
         LinkAttribute::Controller(bridge) => Some(*bridge),
@@ -76,7 +76,7 @@ fn bridge(port: &LinkMessage) -> Option<u32> {
     })
 }
 
-/// The interface that it was made of. Those of another namespace have numbers of their own.
+/// The interface below it, unless that is in another namespace, where indices mean other interfaces.
 fn lower(upper: &LinkMessage) -> Option<u32> {
     let is_elsewhere = |a: &LinkAttribute| matches!(a, LinkAttribute::LinkNetNsId(_));
     if upper.attributes.iter().any(is_elsewhere) {
@@ -130,7 +130,7 @@ fn is_inner(kind: &InfoKind) -> bool {
     matches!(kind, Veth | Dummy | Vxlan | Geneve)
 }
 
-/// A TUN device may be anything; nearly all are a tunnel's.
+/// A TUN device may be anything; nearly all belong to tunnels.
 fn is_tunnel(kind: &InfoKind) -> bool {
     use InfoKind::*;
     matches!(

@@ -1,4 +1,4 @@
-//! Which device has an address on the machine's links: the neighbour table, and the machine's own addresses.
+//! Finds the device that has an address: from the neighbour table, and the machine's own addresses.
 
 use crate::ask;
 use crate::request::messages;
@@ -14,16 +14,16 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 /// Groups of linux/rtnetlink.h: RTNLGRP_NEIGH, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR.
 const GROUPS: [u32; 3] = [3, 5, 9];
 
-/// Whose an address is.
+/// The holder of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// The neighbour's that has this address on its link.
+    /// The neighbour with this link-layer address.
     Neighbour(IpAddr, [u8; 6]),
-    /// This machine's own.
+    /// This machine.
     Own(IpAddr),
 }
 
-/// Tells which device has an address, in the namespace in which it was opened.
+/// Listens for addresses of devices, in the namespace in which it was opened.
 pub struct Neighbourhood(Socket);
 
 impl Neighbourhood {
@@ -58,10 +58,10 @@ impl Neighbourhood {
         Ok(())
     }
 
-    /// What has been learnt since.
+    /// Hands out the addresses learnt since the last call.
     ///
     /// # Errors
-    /// Of the socket: ENOBUFS where some was lost for want of room.
+    /// Of the socket: ENOBUFS if some were lost because the buffer was full.
     pub fn receive(&self, mut take: impl FnMut(Known)) -> io::Result<()> {
         let mut room = Vec::with_capacity(1 << 16);
         loop {
@@ -98,7 +98,7 @@ fn known(message: &RouteNetlinkMessage) -> Option<Known> {
     }
 }
 
-/// None of those that have not answered, and of a bridge's table of ports.
+/// None for neighbours that have not answered, and for entries of a bridge's forwarding table.
 fn describe(neighbour: &NeighbourMessage) -> Option<Known> {
     let family = neighbour.header.family;
     if !matches!(family, AddressFamily::Inet | AddressFamily::Inet6) {
@@ -117,7 +117,7 @@ fn describe(neighbour: &NeighbourMessage) -> Option<Known> {
             _ => {}
         }
     }
-    // Multicast and the loopback device have none, or nothing in it.
+    // Multicast and the loopback device have no link-layer address, or only zeroes.
     let mac = mac.filter(|mac| *mac != [0; 6])?;
     let address = address.filter(|a| !a.is_multicast())?;
     Some(Known::Neighbour(address, mac))

@@ -1,4 +1,4 @@
-//! Next-hop objects (ip-nexthop(8)): what a route refers to instead of naming its interfaces itself.
+//! Next-hop objects (ip-nexthop(8)), which a route may refer to instead of naming its interfaces.
 
 use crate::request::ask_of;
 use netlink_packet_core::{NLM_F_ACK, NetlinkSerializable, NlasIterator, emit_u32, parse_u32};
@@ -15,7 +15,7 @@ const NHA_ID: u16 = 1;
 const NHA_GROUP: u16 = 2;
 const NHA_OIF: u16 = 5;
 
-/// Of `nh_flags` (linux/rtnetlink.h).
+/// A flag in `nh_flags` (linux/rtnetlink.h).
 const RTNH_F_DEAD: u32 = 1;
 
 /// Bytes of `struct nhmsg`, of its field before `nh_flags`, of an attribute's header, and of `struct nexthop_grp`.
@@ -24,19 +24,18 @@ const FLAGS: usize = 4;
 const ATTRIBUTE: usize = 4;
 const MEMBER: usize = 8;
 
-/// One of them.
+/// A next-hop object.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct NextHop {
     pub id: u32,
-    /// Index of the interface that it leads to: none of a group, of one that drops what is sent to it, and of one that
-    /// is dead.
+    /// Index of the interface that it leads to; none for a group, for a blackhole, and for a dead next hop.
     pub interface: Option<u32>,
-    /// The next hops that are a group's members, by their numbers. Their weights do not matter here.
+    /// Numbers of the next hops in a group. Their weights do not matter here.
     pub members: Vec<u32>,
 }
 
 impl NextHop {
-    /// After netlink's header. None if it is too short to be one.
+    /// Reads the message after netlink's header. None if it is too short.
     pub fn read(message: &[u8]) -> Option<Self> {
         let flags = parse_u32(message.get(FLAGS..HEADER)?).ok()?;
         let mut hop = Self::default();
@@ -55,22 +54,22 @@ impl NextHop {
     }
 }
 
-/// Each begins with its number.
+/// The members' numbers, with which their entries begin.
 fn members(group: &[u8]) -> Vec<u32> {
     let members = group.chunks_exact(MEMBER);
     members.filter_map(|m| parse_u32(&m[..4]).ok()).collect()
 }
 
-/// What next hops lead to.
+/// Where next hops lead.
 #[derive(Debug, Default)]
 pub struct Resolved {
     /// Indices of interfaces.
     pub interfaces: BTreeSet<u32>,
-    /// The next hops themselves, and what is in those that are groups.
+    /// The next hops themselves, and the members of groups among them.
     pub all: BTreeSet<u32>,
 }
 
-/// Looks up where these next hops lead. One that has gone leads nowhere.
+/// Looks up where these next hops lead. One that no longer exists leads nowhere.
 ///
 /// # Errors
 /// If the kernel cannot be asked.
@@ -103,7 +102,7 @@ fn next_hop(id: u32) -> io::Result<Option<NextHop>> {
     }
 }
 
-/// Asks for the next hop of that number. The library of route messages has none of these.
+/// A request for the next hop of that number, which the library of route messages lacks.
 struct Question(u32);
 
 impl NetlinkSerializable for Question {

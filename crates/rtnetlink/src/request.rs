@@ -1,4 +1,4 @@
-//! A request, and everything that answers it.
+//! Sends a request, and reads all of its answers.
 
 use netlink_packet_core::{
     NLM_F_REQUEST, NetlinkBuffer, NetlinkHeader, NetlinkMessage, NetlinkPayload,
@@ -8,18 +8,18 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::io;
 
-/// Sends a request and hands what comes to `take` until the kernel says that this was all. `flags` has `NLM_F_DUMP` or
-/// `NLM_F_ACK`, or it never says so.
+/// Sends a request and hands the answers to `take` until the kernel says that it is done. `flags` must have
+/// `NLM_F_DUMP` or `NLM_F_ACK`, or it never says so.
 ///
 /// # Errors
-/// If the kernel refuses, or answers with something that is no message.
+/// If the kernel refuses, or its answer is not a message.
 pub fn ask(
     request: RouteNetlinkMessage,
     flags: u16,
     mut take: impl FnMut(RouteNetlinkMessage),
 ) -> io::Result<()> {
     ask_each(request, flags, |bytes| {
-        // A newer kernel may say what the library does not understand.
+        // A newer kernel may send messages that the library does not understand.
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes);
         if let Ok(NetlinkPayload::InnerMessage(message)) = message.map(|m| m.payload) {
             take(message);
@@ -39,7 +39,7 @@ pub fn ask_bytes(
     ask_of(request, flags, take)
 }
 
-/// The same of a request that the library does not know.
+/// The same for a request that the library does not know.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -54,10 +54,10 @@ pub fn ask_of(
     })
 }
 
-/// Bytes of netlink's.
+/// Bytes of netlink's header.
 const HEADER: usize = 16;
 
-/// Whole messages.
+/// The same; `take` gets whole messages.
 fn ask_each(
     request: impl NetlinkSerializable,
     flags: u16,
@@ -85,7 +85,7 @@ fn ask_each(
     }
 }
 
-/// What an error says, which is none if its code is 0.
+/// The result in an error message: code 0 means success.
 fn acknowledgement(payload: &[u8]) -> io::Result<()> {
     let code = payload.first_chunk().map(|code| i32::from_ne_bytes(*code));
     match code.unwrap_or(-libc::EBADMSG) {

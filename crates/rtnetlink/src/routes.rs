@@ -1,4 +1,4 @@
-//! By which interfaces the Internet is reached.
+//! Which interfaces lead to the Internet.
 
 use crate::ask;
 use crate::nexthops::resolve;
@@ -10,8 +10,8 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::collections::BTreeSet;
 use std::io;
 
-/// A route whose prefix has at most so many bits is a default route, or a part of one: OpenVPN adds 0.0.0.0/1 and
-/// 128.0.0.0/1, or 2000::/4 and 3000::/4, over the existing one.
+/// A route whose prefix has at most this many bits counts as a default route, or a part of one: OpenVPN adds 0.0.0.0/1
+/// and 128.0.0.0/1, or 2000::/4 and 3000::/4, over the existing one.
 const BROAD: u8 = 4;
 
 /// Indices of the interfaces of all default routes, IPv4 and IPv6, of every table: rules, marks and VRFs decide which
@@ -30,12 +30,12 @@ pub fn default_routes() -> io::Result<BTreeSet<u32>> {
 pub struct Hops {
     /// Indices of interfaces.
     pub interfaces: BTreeSet<u32>,
-    /// Numbers of next-hop objects. Their interfaces stand in the route as well only where
-    /// net.ipv4.nexthop_compat_mode is 1 (`fib_dump_info` and `rt6_fill_node` in the kernel).
+    /// Numbers of next-hop objects. Their interfaces are in the route as well only if net.ipv4.nexthop_compat_mode is 1
+    /// (`fib_dump_info` and `rt6_fill_node` in the kernel).
     pub objects: BTreeSet<u32>,
 }
 
-/// What all of them lead to, as their routes say.
+/// What all default routes lead to.
 ///
 /// # Errors
 /// If the kernel cannot be asked.
@@ -51,7 +51,7 @@ pub fn default_hops() -> io::Result<Hops> {
             }
         });
         match taken {
-            // Without IPv6 nobody answers for it.
+            // A kernel without IPv6 does not know the family.
             Err(error) if family == AddressFamily::Inet6 && is_unknown(&error) => {}
             taken => taken?,
         }
@@ -69,7 +69,7 @@ fn is_unknown(error: &io::Error) -> bool {
         .any(|code| error.raw_os_error() == Some(*code as i32))
 }
 
-/// Whether a route to a prefix of so many bits may be one.
+/// Whether a route to a prefix of `bits` may be a default route.
 pub fn is_broad(bits: u8) -> bool {
     bits <= BROAD
 }
@@ -152,7 +152,7 @@ mod tests {
         for (net, bits) in [("10.0.0.0", 8), ("224.0.0.0", 4), ("fe80::", 64)] {
             assert_eq!(to(net, bits, RouteType::Unicast), none, "{net}/{bits}");
         }
-        // The kernel's own, where nothing is to be reached.
+        // The kernel's own route for unreachable destinations.
         assert_eq!(to("::", 0, RouteType::Unreachable), none);
     }
 

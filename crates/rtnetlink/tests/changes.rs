@@ -1,4 +1,4 @@
-//! What is heard of changes, in a namespace of its own; needs root and `ip`, and says so aloud.
+//! Which changes are reported, in a separate namespace. Skipped, with a message, without root and `ip`.
 
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -11,7 +11,7 @@ use tidegate_testing::{has_program, is_root};
 /// Long after a change has settled.
 const QUIET: Duration = Duration::from_millis(600);
 
-/// However busy the machine is.
+/// Long enough for a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn ip(args: &str) {
@@ -35,7 +35,7 @@ fn what_matters_is_heard_of_once_and_nets_routes_never() {
             }
         });
         let heard_of = |change: &str| {
-            // What came before has settled.
+            // Earlier changes have settled.
             while hears.recv_timeout(QUIET).is_ok() {}
             ip(change);
             hears

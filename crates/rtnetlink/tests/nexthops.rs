@@ -1,5 +1,5 @@
-//! Default routes by next-hop objects, in namespaces of their own; needs root, `ip` and a kernel that has such objects,
-//! and says so aloud.
+//! Default routes by next-hop objects, in separate namespaces. Skipped, with a message, without root, `ip` and a kernel
+//! with such objects.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -16,7 +16,7 @@ const COMPATIBILITY: &str = "/proc/sys/net/ipv4/nexthop_compat_mode";
 /// Long after a change has settled.
 const QUIET: Duration = Duration::from_millis(600);
 
-/// However busy the machine is.
+/// Long enough for a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn ip(args: &str) {
@@ -37,7 +37,7 @@ fn assert_out(expected: &[&str], after: &str) {
     assert_eq!(out(), expected, "after ip {after}");
 }
 
-/// Does that in a namespace with two lines, in each mode.
+/// Runs `work` in a namespace with two lines, in each mode.
 fn in_each_mode(work: fn()) {
     if !is_root() || !has_program("ip", "iproute2") {
         return;
@@ -80,7 +80,7 @@ fn what_objects_lead_to_is_found() {
             ("-6 nexthop replace id 5 via fe80::2 dev wan", &["wan"]),
             ("-6 route add 2000::/3 nhid 5", &["wan"]),
             ("nexthop del id 5", &[]),
-            // A net's route is no default route.
+            // A network's route is no default route.
             ("route add 10.0.0.0/8 nhid 1", &[]),
             ("route replace default nhid 3 table 51820", &["lte"]),
             ("link set lte down", &[]),
@@ -92,8 +92,8 @@ fn what_objects_lead_to_is_found() {
     });
 }
 
-/// Without objects, hops have always been part of the route: in a list of several, with a gateway of the other IP, behind
-/// an encapsulation.
+/// Without objects, hops are part of the route itself: in a list of several, with a gateway of the other IP version,
+/// after an encapsulation.
 #[test]
 fn hops_of_every_other_kind_are_found() {
     in_each_mode(|| {
@@ -122,7 +122,7 @@ fn hops_of_every_other_kind_are_found() {
     });
 }
 
-/// What is heard of from now on.
+/// Changes from now on.
 fn listen() -> Receiver<()> {
     let mut changes = Changes::listen().unwrap();
     let (heard, hears) = channel();
@@ -157,7 +157,7 @@ fn objects_of_default_routes_are_heard_of_and_others_are_not() {
         heard_of("-4 route add default nhid 2");
         heard_of("nexthop replace id 1 via 192.0.3.2 dev lte");
         ip("nexthop add id 7 via 192.0.2.7 dev wan");
-        // One that has become a member is as good as one that has always been one.
+        // A later member counts like one from the beginning.
         heard_of("nexthop replace id 2 group 1/7");
         heard_of("nexthop replace id 7 via 192.0.2.8 dev wan");
         settle();

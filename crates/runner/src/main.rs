@@ -1,8 +1,8 @@
 //! Runs the workspace's test programs side by side: `./dev test`.
 //!
-//! Cargo runs one test program after another, and the processors idle while a test waits for a link of
-//! 20 Mbit/s. Here a few of those that wait run at a time, and what computes has what they leave of the
-//! processors. Which is which their packages' manifests say:
+//! Cargo runs one test program after another, and the processors idle while a test waits for a link of 20 Mbit/s. Here
+//! a few programs that wait run at a time, and programs that compute use the rest of the processors. The packages'
+//! manifests say which is which:
 //!
 //! ```text
 //! [package.metadata.tests]
@@ -10,10 +10,10 @@
 //! kernel = { promises = 1 }            # they compute, with programs in the kernel, which takes root
 //! ```
 //!
-//! A name is that of a test's target, or `unit` for the unit tests. What is not listed computes.
+//! A name is that of a test's target, or `unit` for the unit tests. A program that is not listed computes.
 //!
-//! What waits is held to real time, which a busy machine does not always give: a few tests of it that fail
-//! beside others are run once more when all others have ended, and the end names those that pass then.
+//! Programs that wait depend on real time, and may fail on a busy machine. If only a few of their tests fail, these are
+//! run once more after all others, and the report names those that pass then.
 
 mod outcome;
 mod pool;
@@ -27,14 +27,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// So many tests may have failed for want of processors; more of them have another reason.
+/// Up to this many tests may have failed because the processors were busy; more failures have another reason.
 const ONCE_MORE: usize = 6;
 
 /// Runs test programs side by side. Their list, cargo's messages in JSON, comes on standard input:
 /// cargo test --no-run --message-format json-render-diagnostics | tidegate-runner
 #[derive(Parser)]
 struct Args {
-    /// Only what neither waits in real time nor needs root
+    /// Only programs that neither wait in real time nor need root
     #[arg(long)]
     quick: bool,
     /// Also the examples in documentation, which cargo compiles and runs itself
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all passed.
+/// Runs the programs. Returns whether all passed.
 fn run(args: &Args) -> Result<bool> {
     let mut programs = program::read(io::stdin().lock())?;
     programs.extend(args.doc.then(Program::documentation));
@@ -74,8 +74,8 @@ fn run(args: &Args) -> Result<bool> {
     conclude(&outcomes, &late, began)
 }
 
-/// Runs alone what failed of those that are held to real time, unless that is much, and gives the names of
-/// the tests that pass then.
+/// Runs failed tests that depend on real time once more, alone, unless there are many. Returns the names of those that
+/// pass then.
 fn once_more(programs: &[Program], outcomes: &mut [ProgramRun]) -> Result<Vec<String>> {
     let real_time = |o: &&mut ProgramRun| {
         let named = programs.iter().find(|p| p.name == o.name);
@@ -104,7 +104,7 @@ fn once_more(programs: &[Program], outcomes: &mut [ProgramRun]) -> Result<Vec<St
     Ok(late)
 }
 
-/// What a program printed, whole.
+/// Prints the whole output of a program.
 fn show(outcome: &ProgramRun) -> Result<()> {
     let mut out = io::stdout().lock();
     let passed = if outcome.passed() { "" } else { ", FAILED" };
@@ -114,7 +114,7 @@ fn show(outcome: &ProgramRun) -> Result<()> {
     Ok(())
 }
 
-/// The failures again, what passed only alone, what was left out, and the sum.
+/// Prints the failures again, the tests that passed only alone, the skipped ones, and the sum.
 fn conclude(outcomes: &[ProgramRun], late: &[String], began: Instant) -> Result<bool> {
     let mut out = io::stdout().lock();
     let failed: Vec<_> = outcomes.iter().filter(|o| !o.passed()).collect();

@@ -1,4 +1,4 @@
-//! What came of a test program: the closing lines of its harness, and what it said before.
+//! The outcome of a test program: the last lines of its harness, and its output before them.
 
 use std::fmt;
 use std::iter;
@@ -15,7 +15,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// As `cargo test` ends: `test result: ok. 3 passed; 0 failed; 1 ignored; …`. None of another line.
+    /// Reads the last line of `cargo test`: `test result: ok. 3 passed; 0 failed; 1 ignored; …`. None for other lines.
     fn of(line: &str) -> Option<Self> {
         let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
         let count = |word: &str| {
@@ -51,24 +51,24 @@ impl fmt::Display for Sum {
     }
 }
 
-/// What came of a program.
+/// The outcome of a program.
 #[derive(Debug)]
 pub struct ProgramRun {
-    /// Which one.
+    /// The program's name.
     pub name: String,
     /// How it ended.
     pub status: ExitStatus,
     /// How long it took.
     pub took: Duration,
-    /// All that it printed.
+    /// Everything that it printed.
     pub printed: String,
     /// Its tests.
     pub sum: Sum,
 }
 
 impl ProgramRun {
-    /// Reads the sum from what it printed. A program that has not failed a test and ended badly all the
-    /// same, by a signal or before it could say anything, has failed one.
+    /// Reads the sum from its output. A program that reports no failed test but ends badly, by a signal or without a
+    /// report, counts as one failure.
     pub fn new(name: String, status: ExitStatus, took: Duration, printed: String) -> Self {
         let mut sum: Sum = printed.lines().filter_map(Sum::of).sum();
         let silent = sum == Sum::default() && !printed.contains("\ntest result: ok.");
@@ -84,12 +84,12 @@ impl ProgramRun {
         }
     }
 
-    /// Whether all its tests did.
+    /// Whether all its tests passed.
     pub fn passed(&self) -> bool {
         self.sum.failed == 0
     }
 
-    /// From where the harness begins to list what failed; all if it does not.
+    /// The output from the harness's list of failures on; all of it if there is no list.
     pub fn failures(&self) -> &str {
         let from = self.printed.find("\nfailures:\n").unwrap_or(0);
         self.printed[from..].trim_matches('\n')
@@ -102,12 +102,12 @@ impl ProgramRun {
         lines.map_while(|l| l.strip_prefix("    ")).collect()
     }
 
-    /// Counts as passed what has failed here and passed when it was run once more.
+    /// Counts its failed tests as passed, since they passed when run once more.
     pub fn make_good(&mut self) {
         self.sum.passed += mem::take(&mut self.sum.failed);
     }
 
-    /// What tests have said that they go without.
+    /// The lines in which tests say that they are skipped.
     pub fn skipped(&self) -> impl Iterator<Item = &str> {
         self.printed.lines().filter(|l| l.starts_with("SKIPPED"))
     }

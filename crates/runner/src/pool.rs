@@ -1,4 +1,4 @@
-//! Who runs when.
+//! Schedules the test programs.
 
 use crate::outcome::ProgramRun;
 use crate::program::{Kind, Program};
@@ -10,12 +10,13 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{available_parallelism, scope};
 use std::time::Instant;
 
-/// So many of those that wait run at a time: each takes a part of a processor.
+/// How many programs that wait run at a time: each takes a part of a processor.
 const WAITING: usize = 3;
 
-/// Minutes after which a program is ended, which then has failed: CI's own limit would say nothing of which it was.
+/// Minutes after which a program is ended and has failed. CI has a limit of its own, but would not say which program it
+/// was.
 const LIMIT: u32 = 30;
-/// What timeout(1) ends with after that.
+/// The exit status of timeout(1) in that case.
 const TIMED_OUT: i32 = 124;
 
 /// How the kernel schedules a program: sched(7).
@@ -23,25 +24,25 @@ const TIMED_OUT: i32 = 124;
 enum Class {
     /// SCHED_OTHER.
     Ordinary,
-    /// SCHED_IDLE: when nobody else wants the processor.
+    /// SCHED_IDLE: only when no other process wants the processor.
     Idle,
 }
 
-/// Runs them all, and hands over what came of each as soon as it has ended.
+/// Runs all programs, and hands over each one's outcome as soon as it has ended.
 ///
 /// # Errors
-/// When a program cannot be started, and those of `ended`. The others still run to their end.
+/// If a program cannot be started, and those of `ended`. The others still run to their end.
 pub fn run(
     mut programs: Vec<Program>,
     mut ended: impl FnMut(ProgramRun) -> Result<()>,
 ) -> Result<()> {
-    // From the end: the longest first, or everybody would wait for it.
+    // They are taken from the end: the longest first, or all would wait for it at the end.
     programs.sort_by_key(|p| p.minutes);
     let (alone, programs): (Vec<_>, Vec<_>) =
         programs.into_iter().partition(|p| p.kind == Kind::Alone);
     let (waiting, computing): (Vec<_>, Vec<_>) =
         programs.into_iter().partition(|p| p.kind == Kind::RealTime);
-    // What computes gives way at once to what waits, whose time is measured.
+    // Programs that compute give way at once to those that wait, whose time is measured.
     let class = if waiting.is_empty() {
         Class::Ordinary
     } else {
@@ -70,10 +71,10 @@ pub fn run(
         .try_for_each(|program| ended(self::alone(program)?))
 }
 
-/// Runs one while nothing else runs.
+/// Runs a program while nothing else runs.
 ///
 /// # Errors
-/// When it cannot be started.
+/// If it cannot be started.
 pub fn alone(program: Program) -> Result<ProgramRun> {
     execute(program, Class::Ordinary)
 }
@@ -82,7 +83,7 @@ fn work(queue: &Mutex<Vec<Program>>, class: Class, results: &Sender<Result<Progr
     loop {
         let next = queue.lock().expect("nobody panics with it").pop();
         let Some(program) = next else { return };
-        // Nobody listens any more where the output cannot be written.
+        // Nobody listens any more if the output could not be written.
         let _ = results.send(execute(program, class));
     }
 }
@@ -101,7 +102,7 @@ fn execute(program: Program, class: Class) -> Result<ProgramRun> {
         .with_context(|| format!("cannot run {}", program.executable.display()))?;
     let mut printed = contents(&mut output).context("cannot read a test's output")?;
     if status.code() == Some(TIMED_OUT) {
-        printed += &format!("\nended, as it took more than {LIMIT} minutes\n");
+        printed += &format!("\nended after {LIMIT} minutes, expected it to take less\n");
     }
     Ok(ProgramRun::new(
         program.name,
@@ -113,7 +114,7 @@ fn execute(program: Program, class: Class) -> Result<ProgramRun> {
 
 fn command(program: &Program, class: Class) -> Command {
     let mut command = Command::new("timeout");
-    // In the foreground an interrupt from the terminal reaches it as it reaches everybody.
+    // In the foreground, an interrupt from the terminal reaches the program, too.
     command.args(["--foreground", "--kill-after=10", &format!("{LIMIT}m")]);
     if let Class::Idle = class {
         command.args(["chrt", "--idle", "0"]);

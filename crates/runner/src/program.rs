@@ -1,4 +1,4 @@
-//! The test programs that cargo has built, and what their packages say of them.
+//! The test programs that cargo has built, and what their packages' manifests say about them.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-/// What a program spends its time with.
+/// How a program spends its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It waits in real time, or is held to it.
+    /// It waits in real time, or measures it.
     RealTime,
     /// It needs the machine to itself, after all others.
     Alone,
-    /// It computes, part of it inside the kernel, which takes root.
+    /// It computes, partly inside the kernel, which needs root.
     Kernel,
-    /// It computes, and needs no privilege for most of it.
+    /// It computes, mostly without privilege.
     Computes,
 }
 
@@ -24,19 +24,19 @@ pub enum Kind {
 pub struct Program {
     /// Package and target.
     pub name: String,
-    /// The package's, where cargo would start it.
+    /// The package's folder, where cargo would start it.
     pub folder: PathBuf,
     /// The program itself.
     pub executable: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// What it does.
+    /// How it spends its time.
     pub kind: Kind,
-    /// How long that takes, about.
+    /// About how long it takes.
     pub minutes: u32,
 }
 
-/// The part of cargo's messages that counts here.
+/// The part of cargo's messages that is used here.
 #[derive(Deserialize)]
 struct Message {
     manifest_path: Option<PathBuf>,
@@ -56,7 +56,7 @@ struct Profile {
     test: bool,
 }
 
-/// The part of a manifest.
+/// The part of a manifest that is used here.
 #[derive(Default, Deserialize)]
 struct Manifest {
     package: Package,
@@ -116,25 +116,24 @@ impl Tests {
 /// Reads cargo's messages, a line each, and the manifests of the packages whose tests they name.
 ///
 /// # Errors
-/// When a line is no JSON, or a manifest says of its tests what is not understood, or something of tests
-/// that it does not have.
+/// If a line is not JSON, or a manifest's entry about tests is not understood, or names a test that does not exist.
 pub fn read(messages: impl BufRead) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for line in messages.lines() {
         let line = line.context("cannot read cargo's messages")?;
         let message: Message = serde_json::from_str(&line)
-            .with_context(|| format!("expected a message of cargo's in JSON, found: {line}"))?;
+            .with_context(|| format!("{line}: expected a message from cargo in JSON"))?;
         programs.extend(program(message)?);
     }
     if programs.is_empty() {
-        bail!("cargo has built no test program");
+        bail!("cargo's messages name no test program, expected those of cargo test --no-run --message-format json");
     }
     check_names(&programs)?;
     Ok(programs)
 }
 
-/// Refuses a manifest that speaks of a test program that its package does not have: what it says of a
-/// misspelt one would be lost without a word.
+/// Refuses a manifest with an entry for a test program that its package does not have: an entry for a misspelt name
+/// would have no effect.
 fn check_names(programs: &[Program]) -> Result<()> {
     for Program { folder, .. } in programs {
         let manifest = folder.join("Cargo.toml");
@@ -184,7 +183,7 @@ impl Program {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// These of its tests, one after the other.
+    /// A run of only these tests, one after the other.
     pub fn only(&self, tests: &[&str]) -> Self {
         let chosen = ["--test-threads=1", "--exact"].iter().chain(tests);
         Self {
@@ -208,10 +207,10 @@ impl Program {
     }
 }
 
-/// The programs of these names; all if none is named.
+/// The programs with these names; all if no name is given.
 ///
 /// # Errors
-/// When there is none of a name.
+/// If no program has a name.
 pub fn choose(programs: Vec<Program>, names: &[String]) -> Result<Vec<Program>> {
     for name in names {
         if !programs.iter().any(|p| p.name == *name) {

@@ -1,13 +1,13 @@
-//! The runner over programs that are shell scripts, in a package of their own.
+//! The runner with shell scripts as test programs, in a separate package.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Those of the programs that wait.
+/// The programs that wait.
 const WAITING: [&str; 2] = ["one", "other"];
-/// And that which needs the machine to itself.
+/// The program that needs the machine to itself.
 const ALONE: &str = "lonely";
 const OK: &str = "echo 'test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured'";
 
@@ -125,7 +125,7 @@ fn what_waits_may_pass_alone_which_is_said() {
         "{lines:?}"
     );
     assert_eq!(lines.last().unwrap(), "2 passed, 0 failed, 0 skipped");
-    // What fails alone too has failed, and so has what only computes.
+    // A test that fails alone, too, has failed, and so has one of a program that computes.
     for name in ["other", "computes"] {
         let script = if name == "other" { &never } else { &late };
         let output = Package::new(&[(name, script)]).run(&[]);

@@ -1,67 +1,67 @@
-//! How far something has come, on standard error; nothing where that is no terminal.
+//! Progress bars on standard error; hidden if that is not a terminal.
 
 use crate::shown::{shown, shown_lines};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::fmt::Display;
 
-/// A bar.
+/// A progress bar.
 #[derive(Clone, Debug)]
 pub struct Bar(ProgressBar);
 
 impl Bar {
-    /// One of that length, drawn by that template of indicatif's.
+    /// A bar of that length, drawn by a template of indicatif's.
     ///
     /// # Panics
-    /// If the template is none.
+    /// If the template is invalid.
     pub fn new(length: u64, template: &str) -> Self {
         let style = ProgressStyle::with_template(template).expect("a template of known keys");
         Self(ProgressBar::new(length).with_style(style))
     }
 
-    /// A line that moves, whose end is not known.
+    /// A spinner, for work of unknown length.
     pub fn line() -> Self {
         Self(ProgressBar::new_spinner())
     }
 
-    /// One that shows nothing.
+    /// A bar that shows nothing.
     pub fn hidden() -> Self {
         Self(ProgressBar::hidden())
     }
 
-    /// What goes on, the template's `msg`.
+    /// Sets the template's `msg`: what is being done.
     pub fn message(&self, text: impl Display) {
         let text = text.to_string();
         self.0.set_message(shown(&text).into_owned());
     }
 
-    /// What it is about, the template's `prefix`.
+    /// Sets the template's `prefix`: what the bar is about.
     pub fn prefix(&self, text: impl Display) {
         let text = text.to_string();
         self.0.set_prefix(shown(&text).into_owned());
     }
 
-    /// Says something above it.
+    /// Prints a line above it.
     pub fn say(&self, line: impl Display) {
         let line = line.to_string();
         self.0.println(shown_lines(&line));
     }
 
-    /// The end.
+    /// Sets its length.
     pub fn length(&self, length: u64) {
         self.0.set_length(length);
     }
 
-    /// How far it is.
+    /// Sets its position.
     pub fn position(&self, position: u64) {
         self.0.set_position(position);
     }
 
-    /// So much further.
+    /// Advances its position.
     pub fn further(&self, by: u64) {
         self.0.inc(by);
     }
 
-    /// Draws it anew.
+    /// Redraws it.
     pub fn tick(&self) {
         self.0.tick();
     }
@@ -71,22 +71,22 @@ impl Bar {
         self.0.reset();
     }
 
-    /// What was there before it began is no measure of its speed.
+    /// Measures its speed from here on: progress made earlier does not count.
     pub fn reset_speed(&self) {
         self.0.reset_eta();
     }
 
-    /// Takes it from the screen while `work` prints.
+    /// Hides it while `work` prints.
     pub fn suspend<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.suspend(work)
     }
 
-    /// Takes it from the screen.
+    /// Removes it from the screen.
     pub fn end(&self) {
         self.0.finish_and_clear();
     }
 
-    /// Whether there is nothing to be seen of it.
+    /// Whether it is not shown.
     pub fn is_hidden(&self) -> bool {
         self.0.is_hidden()
     }
@@ -97,12 +97,12 @@ impl Bar {
 pub struct Bars(MultiProgress);
 
 impl Bars {
-    /// One more.
+    /// Adds one.
     pub fn add(&self, bar: Bar) -> Bar {
         Bar(self.0.add(bar.0))
     }
 
-    /// Takes all from the screen while `work` prints.
+    /// Hides all while `work` prints.
     pub fn suspend<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.suspend(work)
     }

@@ -1,8 +1,9 @@
 //! Text for people at a terminal: names that others have chosen cannot control it.
 //!
-//! A device calls itself what it likes, an interface's name may hold an escape sequence, and a scenario comes from
-//! somebody else. All that the programs print for people passes here: [`out`] and [`err`] let no control character
-//! through but line ends, a [`Table`] none at all, and a [`Bar`] neither. What is for programs (JSON, CSV, traces) does not.
+//! A device calls itself what it likes, an interface's name may hold an escape sequence, and a scenario may come from
+//! another person. Everything that the programs print for people passes here: [`out`] and [`err`] let no control
+//! character through but line ends; a [`Table`] and a [`Bar`] let none through. Output for programs (JSON, CSV, traces)
+//! does not pass here.
 
 mod bar;
 mod print;

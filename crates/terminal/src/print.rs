@@ -1,14 +1,14 @@
-//! Where lines go.
+//! Standard output and standard error.
 
 use crate::shown::{cut, shown_lines};
 use crate::table::Table;
 use std::fmt::{self, Display};
 use std::io::{self, StderrLock, StdoutLock, Write};
 
-/// Characters of a line, at most: an error may quote a file of a single line.
+/// The most characters of a line: an error may quote a file of a single long line.
 const LONGEST: usize = 4000;
 
-/// Lets text through as [`shown_lines`] has it.
+/// Filters text through [`shown_lines`].
 pub struct Lines<W>(W);
 
 /// Standard output, for people.
@@ -21,18 +21,18 @@ pub fn err() -> Lines<StderrLock<'static>> {
     Lines(io::stderr().lock())
 }
 
-/// Standard output, for programs: every byte goes through.
+/// Standard output, for programs: unfiltered.
 pub fn data() -> StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Standard error, for programs: every byte goes through.
+/// Standard error, for programs: unfiltered.
 pub fn data_on_err() -> StderrLock<'static> {
     io::stderr().lock()
 }
 
-/// A line on standard error, or several. One that cannot be written, because the disk is full or nobody reads, is lost,
-/// and nothing else.
+/// Prints a line, or several, on standard error. If that fails, because the disk is full or the reader has gone, the
+/// line is lost without an error.
 pub fn warn(line: impl Display) {
     let text = line.to_string();
     let lines: Vec<_> = text.lines().map(|line| cut(line, LONGEST)).collect();
@@ -40,7 +40,7 @@ pub fn warn(line: impl Display) {
 }
 
 impl<W: Write> Lines<W> {
-    /// Text with the colours that it has of its own.
+    /// Prints text with its own colours.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -51,7 +51,7 @@ impl<W: Write> Lines<W> {
 
 impl<W: Write> Write for Lines<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // What is formatted comes in whole strings.
+        // Formatted text comes in whole strings, so no character is cut in two.
         let text = String::from_utf8_lossy(bytes);
         self.0.write_all(shown_lines(&text).as_bytes())?;
         Ok(bytes.len())
@@ -62,7 +62,7 @@ impl<W: Write> Write for Lines<W> {
     }
 }
 
-/// Tables and lines, one after another. Nothing in it controls a terminal but the colours of its tables.
+/// Tables and lines, one after another. It has no control characters but the colours of its tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text(String);
 
@@ -80,7 +80,7 @@ impl Text {
         self.0.push('\n');
     }
 
-    /// Adds all of another.
+    /// Adds all of another text.
     pub fn text(&mut self, other: &Self) {
         self.0.push_str(&other.0);
     }

@@ -1,14 +1,14 @@
-//! What may be shown of text that others have chosen.
+//! Makes text that others have chosen safe to show.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Text in one line, in which what could control a terminal, or cannot be seen, is spelled out: `\u{1b}`.
+/// Text in one line, with control and invisible characters spelled out, as in `\u{1b}`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     spelled_out(text, |c| c.is_control() || is_invisible(c))
 }
 
-/// The same of text in several lines: line ends stay.
+/// The same for text in several lines: line ends stay.
 pub fn shown_lines(text: &str) -> Cow<'_, str> {
     spelled_out(text, |c| c != '\n' && (c.is_control() || is_invisible(c)))
 }
@@ -27,7 +27,7 @@ fn spelled_out(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Text of at most that many characters; of what is longer the end goes.
+/// Cuts text after that many characters.
 pub fn cut(text: &str, longest: usize) -> Cow<'_, str> {
     match text.char_indices().nth(longest) {
         None => text.into(),

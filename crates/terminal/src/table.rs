@@ -7,13 +7,13 @@ use std::fmt::{self, Display};
 
 pub use comfy_table::Color;
 
-/// Characters of a cell, at most.
+/// The most characters in a cell.
 const LONGEST: usize = 4000;
 
-/// What separates its parts.
+/// The lines of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Nothing.
+    /// No lines.
     Plain,
     /// A line below the heads.
     Ruled,
@@ -21,7 +21,7 @@ pub enum Style {
     Horizontal,
     /// A box around each cell.
     Boxed,
-    /// As Markdown has them.
+    /// As in Markdown.
     Markdown,
 }
 
@@ -37,12 +37,12 @@ impl Style {
     }
 }
 
-/// A table, in whose cells nothing controls a terminal. Without colours unless somebody asks for them.
+/// A table, without control characters in its cells, and without colours unless [`Table::styled`] asks for them.
 #[derive(Debug)]
 pub struct Table(comfy_table::Table);
 
 impl Table {
-    /// An empty one, as wide as its cells.
+    /// An empty table, as wide as its cells.
     pub fn new(style: Style) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_style(style.preset());
@@ -50,7 +50,7 @@ impl Table {
         Self(table)
     }
 
-    /// It is of at most that many columns of characters; cells are wrapped.
+    /// Limits its width to that many characters; cells are wrapped.
     pub fn width(&mut self, width: u16) -> &mut Self {
         self.0
             .set_content_arrangement(ContentArrangement::Dynamic)
@@ -58,7 +58,7 @@ impl Table {
         self
     }
 
-    /// With its cells' colours, or without.
+    /// Whether it has its cells' colours.
     pub fn styled(&mut self, is_styled: bool) -> &mut Self {
         match is_styled {
             true => self.0.enforce_styling(),
@@ -67,19 +67,19 @@ impl Table {
         self
     }
 
-    /// The heads of its columns.
+    /// Sets the heads of its columns.
     pub fn heads<T: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = T>) -> &mut Self {
         self.0.set_header(inner(cells));
         self
     }
 
-    /// One more row.
+    /// Adds a row.
     pub fn row<T: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = T>) -> &mut Self {
         self.0.add_row(inner(cells));
         self
     }
 
-    /// So many blanks right of each column, and none left of it. For rows that are there already.
+    /// Puts that many blanks right of each column, and none left of it. Applies to rows added before.
     pub fn gap(&mut self, blanks: u16) -> &mut Self {
         for column in self.0.column_iter_mut() {
             column.set_padding((0, blanks));
@@ -87,7 +87,7 @@ impl Table {
         self
     }
 
-    /// These columns hold numbers. For rows that are there already.
+    /// Aligns these columns right, as for numbers. Applies to rows added before.
     pub fn right(&mut self, columns: impl IntoIterator<Item = usize>) -> &mut Self {
         for column in columns {
             if let Some(column) = self.0.column_mut(column) {
@@ -118,24 +118,24 @@ fn inner<T: Into<Cell>>(cells: impl IntoIterator<Item = T>) -> Vec<comfy_table::
     cells.into_iter().map(|cell| cell.into().0).collect()
 }
 
-/// One of its cells.
+/// A cell of a table.
 #[derive(Clone, Debug)]
 pub struct Cell(comfy_table::Cell);
 
 impl Cell {
-    /// With that text in one line.
+    /// A cell with text in one line.
     pub fn new(text: impl Display) -> Self {
         let text = text.to_string();
         Self(comfy_table::Cell::new(shown(&cut(&text, LONGEST))))
     }
 
-    /// With text in several lines.
+    /// A cell with text in several lines.
     pub fn of_lines(text: impl Display) -> Self {
         let text = text.to_string();
         Self(comfy_table::Cell::new(shown_lines(&cut(&text, LONGEST))))
     }
 
-    /// At the right.
+    /// Aligned right.
     pub fn right(self) -> Self {
         Self(self.0.set_alignment(CellAlignment::Right))
     }
@@ -157,7 +157,7 @@ impl<T: Display> From<T> for Cell {
     }
 }
 
-/// Columns of characters that the terminal at standard output has.
+/// The width of the terminal at standard output, in characters.
 pub fn screen_width() -> Option<u16> {
     comfy_table::Table::new().width()
 }

@@ -1,4 +1,5 @@
-//! A browser without a screen, for tests of pages: Debian's Chromium, driven by the DevTools protocol over a pair of pipes.
+//! A browser without a screen, for tests of pages: Debian's Chromium, driven by the DevTools protocol over a pair of
+//! pipes.
 //!
 //! <https://chromedevtools.github.io/devtools-protocol/>
 
@@ -14,13 +15,13 @@ use tempfile::TempDir;
 /// Programs that can be driven, the smallest first.
 const PROGRAMS: [&str; 3] = ["chromium-headless-shell", "chromium", "chromium-browser"];
 
-/// Pipes are handed over as descriptors 3 and 4, as the option has it.
+/// Hands the pipes over as descriptors 3 and 4, as `--remote-debugging-pipe` expects.
 const HAND_OVER: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
 
-/// What an audit asks of a page.
+/// The script that audits a page.
 const AUDIT: &str = include_str!("browser/audit.js");
 
-/// For a page to be as it is waited for: other tests may have the processors meanwhile.
+/// The longest wait for a page: other tests may take the processors.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A browser with one page; it ends with this value.
@@ -36,12 +37,12 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// How a page is looked at.
+/// The screen on which a page is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     /// In CSS pixels.
     pub width: u32,
-    /// The same.
+    /// In CSS pixels.
     pub height: u32,
     /// Whether dark colours are preferred.
     pub dark: bool,
@@ -64,7 +65,7 @@ impl Screen {
         }
     }
 
-    /// As a part of a file's name.
+    /// Its name, for files.
     #[must_use]
     pub fn name(self) -> String {
         format!(
@@ -76,10 +77,11 @@ impl Screen {
 }
 
 impl Browser {
-    /// Starts one in the calling thread's namespace. None if there is none; then it is said that the test is skipped.
+    /// Starts a browser in the calling thread's namespace. None if none is installed; then says that the test is
+    /// skipped.
     ///
     /// # Panics
-    /// If there is one that does not start.
+    /// If a browser is installed but does not start.
     #[must_use]
     pub fn start() -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -92,7 +94,7 @@ impl Browser {
         let mut child = Command::new("sh")
             .args(["-c", HAND_OVER, "sh", program])
             .args(["--headless", "--remote-debugging-pipe", "--no-first-run"])
-            // Root has no sandbox, and what is shown is ours.
+            // Root cannot use the sandbox, and the pages are our own.
             .args(["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
             .args(["--disable-background-networking", "--hide-scrollbars"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
@@ -121,7 +123,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// From now on pages are looked at so.
+    /// Sets the screen for pages from now on.
     pub fn look_at(&mut self, screen: Screen) {
         let Screen {
             width,
@@ -138,7 +140,7 @@ impl Browser {
         );
     }
 
-    /// Opens that page, and waits for it to be there. What was requested and complained of before is forgotten.
+    /// Opens that page, and waits until it has loaded. Forgets earlier requests and problems.
     ///
     /// # Panics
     /// If it cannot be opened.
@@ -165,7 +167,7 @@ impl Browser {
     /// Waits until an expression is true.
     ///
     /// # Panics
-    /// If it does not become so for two minutes.
+    /// If it does not become true within two minutes.
     pub fn wait_for(&mut self, expression: &str) {
         let until = Instant::now() + TIMEOUT;
         while self.evaluate(expression) != Value::Bool(true) {
@@ -175,7 +177,7 @@ impl Browser {
         }
     }
 
-    /// What is wrong with the page as it is: too wide, cut off, without a name, hard to read, or an error.
+    /// What is wrong with the page as it is shown: too wide, cut off, without a name, hard to read, or an error.
     pub fn audit(&mut self) -> Vec<String> {
         let found = self.evaluate(AUDIT);
         let found = found.as_array().into_iter().flatten();
@@ -185,12 +187,12 @@ impl Browser {
         found
     }
 
-    /// What the page has asked for.
+    /// The page's requests.
     pub fn requests(&self) -> &[String] {
         &self.requests
     }
 
-    /// What the browser has complained of: errors of scripts, of what could not be loaded, of what the page's policy forbids.
+    /// The browser's complaints: errors of scripts, failed loads, violations of the page's content policy.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -207,14 +209,14 @@ impl Browser {
         fs::write(path, picture).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    /// Draws it into the folder of `TIDEGATE_PICTURES`, if somebody wants to look.
+    /// Draws it into the folder of `TIDEGATE_PICTURES`, if that is set.
     pub fn draw_if_wanted(&mut self, name: &str) {
         if let Some(folder) = std::env::var_os("TIDEGATE_PICTURES") {
             self.draw(&Path::new(&folder).join(format!("{name}.png")));
         }
     }
 
-    /// A command of the protocol, and its answer.
+    /// Sends a command of the protocol, and returns its answer.
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let mut command = json!({ "id": self.asked, "method": method, "params": params });
@@ -244,7 +246,7 @@ impl Browser {
         serde_json::from_slice(&bytes).expect("JSON")
     }
 
-    /// What it tells by itself.
+    /// Handles an event that the browser reports by itself.
     fn note(&mut self, said: &Value) {
         let params = &said["params"];
         match said["method"].as_str().unwrap_or_default() {

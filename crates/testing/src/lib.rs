@@ -1,8 +1,8 @@
-//! What tests of the kernel bring along, and how they say what they have to do without.
+//! What tests of the kernel need, and how they say that they are skipped.
 //!
-//! A test finds as little as it can: its network namespaces are its own (`tidegate_lab::Namespace`), and
-//! so are the mounts that it needs, which come from here. What only the machine can have, root and
-//! drivers, is asked for here, and a test that has to go without says so past its harness.
+//! A test depends on as little of the machine as possible: it makes its own network namespaces
+//! (`tidegate_lab::Namespace`) and its own mounts (here). This crate also checks for root and drivers, which only the
+//! machine can provide. A test without them says past its harness that it is skipped.
 
 mod browser;
 mod machine;
@@ -26,6 +26,6 @@ use std::io::Write;
 pub fn skipped(why: impl Display) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a part of a test");
-    // What macros print the harness captures, and shows of failed tests only.
+    // The harness would capture the output of macros, and show it only for failed tests.
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }

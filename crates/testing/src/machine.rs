@@ -1,4 +1,4 @@
-//! What only the machine can have.
+//! Checks for what only the machine can provide.
 
 use crate::skipped;
 use std::fs::OpenOptions;
@@ -7,7 +7,7 @@ use std::fs::OpenOptions;
 /// CAP_SYS_ADMIN (linux/capability.h): a container's root often lacks them.
 const NEEDED: u64 = 1 << 12 | 1 << 21;
 
-/// Whether the calling thread may do what root may. If not, says that the test is skipped.
+/// Whether the calling thread has root's capabilities. If not, says that the test is skipped.
 #[must_use]
 pub fn is_root() -> bool {
     let root = nix::unistd::geteuid().is_root() && capabilities() & NEEDED == NEEDED;
@@ -17,7 +17,7 @@ pub fn is_root() -> bool {
     root
 }
 
-/// The same for TUN devices, by which the laboratory's hosts hang on their link.
+/// The same for TUN devices, which join the laboratory's hosts to their link.
 #[must_use]
 pub fn has_tun() -> bool {
     if !is_root() {
@@ -30,7 +30,7 @@ pub fn has_tun() -> bool {
     device.is_ok()
 }
 
-/// Whether a program can be started, of that Debian package. If not, says that the test is skipped.
+/// Whether a program, from that Debian package, can be started. If not, says that the test is skipped.
 #[must_use]
 pub fn has_program(name: &str, package: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Mounts that the calling thread sees, with the threads and processes that it starts from then on, and
-//! nobody else. They go with the last of these.
+//! Mounts that only the calling thread sees, with the threads and processes that it starts from then on. They vanish
+//! with the last of these.
 
 use crate::skipped;
 use nix::mount::{MsFlags, mount};
@@ -41,8 +41,8 @@ pub fn hide(folder: &str) {
     mount_at("tmpfs", folder);
 }
 
-/// Gives the calling thread, and what it starts, an empty /run. Whether it has got one: where the root of all files is no
-/// mount (chroot), what is mounted there would be mounted for others, too, and that is said.
+/// Gives the calling thread, and its children, an empty /run. Returns whether it could: if the root folder is not a
+/// mount (chroot), other processes would see the mount, too; then says that the test is skipped.
 ///
 /// # Panics
 /// Without root.
@@ -50,7 +50,7 @@ pub fn own_run() -> bool {
     unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     if mount(None::<&str>, "/", None::<&str>, private, None::<&str>).is_err() {
-        skipped("needs a root of all files that is a mount");
+        skipped("needs a root folder that is a mount");
         return false;
     }
     mount_at("tmpfs", "/run");
@@ -60,7 +60,7 @@ pub fn own_run() -> bool {
 /// From now on the calling thread's mounts below `/sys` are its own.
 fn unshare_mounts() {
     unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
-    // Not all mounts: where a folder is the root of all files (chroot) that is no mount.
+    // Not all mounts: in a chroot the root folder is not a mount.
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(None::<&str>, "/sys", None::<&str>, private, None::<&str>).expect("/sys is mounted");
 }

@@ -1,9 +1,9 @@
-//! Good packets made bad, as strangers, cables and bugs make them: by a seed, so that what fails can be had again.
+//! Spoils good packets, as strangers, cables and bugs do: from a seed, so that a failure can be reproduced.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-/// Changes of a packet at most.
+/// The most changes of a packet.
 const CHANGES: usize = 6;
 
 /// Spoils packets.
@@ -11,7 +11,7 @@ const CHANGES: usize = 6;
 pub struct Spoiler(Pcg64Mcg);
 
 impl Spoiler {
-    /// What it does follows from the seed.
+    /// The seed determines everything that it does.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed))
@@ -26,7 +26,7 @@ impl Spoiler {
         ((u64::from(self.0.next_u32()) * bound as u64) >> 32) as usize
     }
 
-    /// Whether something happens that happens once in so many times.
+    /// Whether an event happens that happens once in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -39,7 +39,7 @@ impl Spoiler {
         &several[self.below(several.len())]
     }
 
-    /// A number of which small ones, those around powers of two and the largest are as likely as any.
+    /// A number: any, a small one, one around a power of two, or one of the largest.
     pub fn number(&mut self) -> u64 {
         let any = self.0.next_u64();
         let power = 1u64 << self.below(64);
@@ -53,14 +53,14 @@ impl Spoiler {
         }
     }
 
-    /// Bytes without any sense, of that length.
+    /// Random bytes of that length.
     pub fn noise(&mut self, length: usize) -> Vec<u8> {
         let mut noise = vec![0; length];
         self.0.fill_bytes(&mut noise);
         noise
     }
 
-    /// Changes bytes and whole numbers, cuts the end off or adds to it; leaves some as they are.
+    /// Changes bytes and whole numbers, cuts the end off or adds to it; leaves some packets unchanged.
     pub fn spoil(&mut self, packet: &mut Vec<u8>) {
         for _ in 0..self.below(CHANGES + 1) {
             self.change(packet);

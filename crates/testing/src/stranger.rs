@@ -1,4 +1,4 @@
-//! Another user of the machine, who means no good.
+//! A hostile other user of the machine.
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl, open};
 use nix::libc;
@@ -36,7 +36,8 @@ impl Stranger {
         })
     }
 
-    /// Does that as he may, and then stays. `act` runs between fork and exec: it may make system calls and nothing else.
+    /// Runs `act` as that user, and then keeps the process alive. `act` runs between fork and exec: it may only make
+    /// system calls.
     ///
     /// # Errors
     /// Those of `act`.
@@ -52,7 +53,7 @@ impl Stranger {
             setresuid(user, user, user)?;
             Ok(act()?)
         };
-        // SAFETY: system calls alone, each of which may be made there.
+        // SAFETY: only system calls that are allowed between fork and exec.
         unsafe { command.pre_exec(become_and_act) };
         command.spawn().map(Self)
     }

@@ -5,14 +5,14 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Has the command run as on a kernel before 6.6, which has no tcx: no program can be attached by a link. Everything that
-/// it starts runs so, too.
+/// Makes the command run as on a kernel before 6.6, which has no tcx: no program can be attached by a link. This also
+/// holds for its children.
 pub fn without_tcx(command: &mut Command) {
     // SAFETY: nothing but system calls between fork and exec.
     unsafe { command.pre_exec(refuse_links) };
 }
 
-/// Refuses bpf(BPF_LINK_CREATE) as a kernel does that does not know where the program is to be attached.
+/// Refuses bpf(BPF_LINK_CREATE) like a kernel that does not know the attach type.
 fn refuse_links() -> io::Result<()> {
     const BPF_LINK_CREATE: u32 = 28;
     /// Where `struct seccomp_data` has the call's number and the lower half of its first argument.
@@ -23,7 +23,7 @@ fn refuse_links() -> io::Result<()> {
         20
     };
     let load = |at| instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, at);
-    // Passes so many over, unless it is that.
+    // Skips `skipped` instructions unless the word equals `value`.
     let unless =
         |skipped, value| instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, skipped, value);
     let end = |verdict| instruction(libc::BPF_RET | libc::BPF_K, 0, verdict);

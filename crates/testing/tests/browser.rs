@@ -1,4 +1,4 @@
-//! The audit of a page finds what is wrong with it, and nothing where nothing is.
+//! The audit of a page finds what is wrong with it, and nothing in a good page.
 
 use std::fs;
 use tempfile::TempDir;
@@ -91,7 +91,7 @@ fn schemes_and_widths_are_what_was_asked_for() {
         let seen =
             browser.evaluate("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]");
         assert_eq!(seen[1], screen.dark, "{screen:?}");
-        // Without a viewport of its own a page is drawn as for a desk.
+        // A page without a viewport is drawn as for a desktop.
         assert!(
             seen[0] == screen.width || seen[0] == 980,
             "{screen:?} {seen}"

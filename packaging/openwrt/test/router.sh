@@ -1,6 +1,5 @@
-# shellcheck shell=ash disable=SC2034,SC3043,SC2154
-# As much of OpenWrt's shell as an init script meets: /etc/rc.common, /lib/functions.sh with UCI, and procd's calls,
-# which are written down instead of made.
+# shellcheck shell=ash disable=SC2034,SC3043,SC2154 The part of OpenWrt's shell that an init script uses:
+# /etc/rc.common, /lib/functions.sh with UCI, and procd's calls, which are printed instead of executed.
 #
 #   sh router.sh CONFIG FOLDER ACTION      CONFIG in place of /etc/config/tidegate, FOLDER in place of /var/run/tidegate
 #
@@ -8,7 +7,7 @@
 
 config_file=$1 folder=$2 action=$3
 
-# UCI: a file of sections is read as commands, as OpenWrt evaluates what `uci export` prints.
+# UCI: a file of sections is read as shell commands, as OpenWrt evaluates the output of `uci export`.
 package() { :; }
 config() {
 	section=${2:-section$((count = ${count:-0} + 1))}

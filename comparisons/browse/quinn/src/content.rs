@@ -1,35 +1,35 @@
-//! What the server has; `comparisons/browse/quic-go/content.go` explains the addresses.
+//! The server's objects; `comparisons/browse/quic-go/content.go` explains the addresses.
 
 use bytes::Bytes;
 use http::Uri;
 use std::path::Path;
 use std::time::Duration;
 
-/// Bytes of one answer, and milliseconds of one wait.
+/// The most bytes of an answer, and milliseconds of a wait.
 const LONGEST: usize = 1 << 30;
 const LONGEST_WAIT_MS: usize = 10_000;
 
-/// What a picture of one grey pixel begins with, up to the length of a chunk of filling.
+/// The beginning of a picture of one grey pixel, up to the length of a chunk of filling.
 const PIXEL: [u8; 58] = *b"\x89PNG\r\n\x1a\n\
     \0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0\x3a\x7e\x9b\x55\
     \0\0\0\x0dIDAT\x78\x01\x01\x02\0\xfd\xff\0\x80\0\x82\0\x81\xc3\x6e\x25\xe0";
 
-/// That chunk's checksum, at which a browser does not look as it does not know the chunk, and the picture's end.
+/// That chunk's checksum, which a browser does not check since it does not know the chunk, and the picture's end.
 const PICTURE_END: [u8; 16] = *b"\0\0\0\0\0\0\0\0IEND\xae\x42\x60\x82";
 
 /// An answer.
 pub struct Answer {
-    /// What the site needs to make it.
+    /// The site's time to make it.
     pub after: Duration,
     /// Its type.
     pub mime: &'static str,
     /// Whether a browser may keep it.
     pub caching: &'static str,
-    /// What it begins with.
+    /// Its first bytes.
     pub start: Bytes,
-    /// How much follows.
+    /// Number of bytes between start and end.
     pub filling: usize,
-    /// What it ends with.
+    /// Its last bytes.
     pub end: Bytes,
 }
 
@@ -50,7 +50,7 @@ impl Answer {
         object(kind, size, caching)
     }
 
-    /// Of all of it.
+    /// Its length in bytes.
     pub fn length(&self) -> usize {
         self.start.len() + self.filling + self.end.len()
     }
@@ -75,7 +75,7 @@ fn page(name: &str, ms: u64, pages: &Path) -> Option<Answer> {
 fn object(kind: &str, size: usize, caching: &'static str) -> Option<Answer> {
     let (mime, start, end): (_, &[u8], &'static [u8]) = match kind {
         "style" => ("text/css", b"/*", b"*/"),
-        // Pages define `ran`: some scripts ask for more.
+        // Pages define `ran`: some scripts load more objects.
         "script" => ("text/javascript", b"ran(document.currentScript);/*", b"*/"),
         "image" => ("image/png", &PIXEL, &PICTURE_END),
         "data" => ("application/octet-stream", b"", b""),

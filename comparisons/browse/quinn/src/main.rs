@@ -1,5 +1,5 @@
-//! What is browsed, over HTTP/3 by quinn, whose congestion control is CUBIC. `browse-quinn FOLDER` does what
-//! `browse-quic-go` does: the same files, addresses and objects.
+//! The server that is browsed, over HTTP/3 by quinn, with CUBIC. `browse-quinn FOLDER` works like `browse-quic-go`,
+//! with the same files, addresses and objects.
 
 mod content;
 mod trust;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trust::Certificates;
 
-/// What is handed to the stack at a time.
+/// Bytes handed to the stack at a time.
 const BLOCK: usize = 64 << 10;
 
 #[tokio::main(flavor = "current_thread")]
@@ -35,14 +35,14 @@ async fn serve(folder: &Path) -> Result<()> {
     tls.alpn_protocols = vec!["h3".into()];
     let config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
     let endpoint = Endpoint::server(config, SocketAddr::from(([0, 0, 0, 0], 443)))?;
-    // Whoever waits for the file never sees half of it.
+    // Atomically: a process that waits for the file never sees half of it.
     fs::write(folder.join("trust.new"), trust)?;
     fs::rename(folder.join("trust.new"), folder.join("trust"))?;
     let pages: Arc<Path> = folder.join("pages").into();
     while let Some(incoming) = endpoint.accept().await {
         let pages = Arc::clone(&pages);
         tokio::spawn(async move {
-            // The browser has closed it, or has been idle for too long.
+            // The browser has closed it, or was idle for too long.
             let _ = connection(incoming, pages).await;
         });
     }
@@ -55,7 +55,7 @@ async fn connection(incoming: Incoming, pages: Arc<Path>) -> Result<()> {
     while let Some(request) = connection.accept().await? {
         let pages = pages.to_path_buf();
         tokio::spawn(async move {
-            // An error says that the browser wants no more of it.
+            // An error means that the browser has cancelled the request.
             let _ = request_of(request, pages).await;
         });
     }
@@ -78,7 +78,7 @@ async fn request_of(
         .header("content-type", answer.mime)
         .header("content-length", answer.length())
         .header("cache-control", answer.caching)
-        // Pages of other hosts ask, and want to know by which protocol the answer came.
+        // Pages of other hosts load it, and have to see by which protocol it came.
         .header("access-control-allow-origin", "*")
         .header("timing-allow-origin", "*");
     stream.send_response(response.body(())?).await?;

@@ -1,4 +1,4 @@
-//! Certificates that are made here and belong to no one.
+//! Self-made certificates.
 
 use anyhow::Result;
 use data_encoding::BASE64;
@@ -9,12 +9,12 @@ use rustls::sign::CertifiedKey;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// One for each name, so that a browser does not take one host's connection for another's.
+/// One for each name, so that a browser does not use one host's connection for another.
 #[derive(Debug)]
 pub struct Certificates(HashMap<String, Arc<CertifiedKey>>);
 
 impl Certificates {
-    /// All with one key; and the hash of that, which `--ignore-certificate-errors-spki-list` of a browser takes.
+    /// All with one key; and the hash of that key, for a browser's `--ignore-certificate-errors-spki-list`.
     pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Result<(Self, String)> {
         let pair = KeyPair::generate()?;
         let key = PrivateKeyDer::try_from(pair.serialize_der()).map_err(anyhow::Error::msg)?;

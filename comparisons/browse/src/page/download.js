@@ -1,4 +1,4 @@
-// As much of a large file as comes in that time, from its start again if it breaks.
+// Downloads a large file for that time, and begins anew if the connection breaks.
 async function download(name, seconds) {
     const control = new AbortController();
     setTimeout(() => control.abort(), seconds * 1e3);

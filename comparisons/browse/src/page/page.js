@@ -1,4 +1,5 @@
-// Part of every page: what a script or a style asks for when it is there. `late` has lists of [kind, address], by address.
+// Part of every page: loads the objects that a script or style needs once it is there. `late` has lists of [kind,
+// address], by address of the script or style.
 function ran(element) {
     for (const [kind, url] of late[element.src || element.href] ?? []) {
         if (kind === "data") {

@@ -1,16 +1,16 @@
-// A player without a screen: it fetches segments, and tells when they would be shown and when nothing would be.
+// A player without a screen: it fetches segments, and reports when they would be shown and when the video would stall.
 
 const LADDER = [0.3e6, 0.7e6, 1.3e6, 2.5e6, 4.5e6, 8e6]; // bit/s: 240p to 1440p
 const FIRST = 1; // nothing is known of the link yet
-const AHEAD_S = 30; // most that is there and not shown yet
+const AHEAD_S = 30; // most that is buffered
 const RESERVOIR_S = 10; // below this the buffer does not choose
-const SAFE = 0.8; // of the throughput
-const REMEMBERED = 4; // segments
+const SAFE = 0.8; // share of the throughput that is used
+const REMEMBERED = 4; // segments whose throughput counts
 const RETRY_S = 1;
 
 const now = () => performance.now() / 1e3;
 
-// What is shown, and since when not.
+// The playback: how much was shown, and since when it stalls.
 class Screen {
     constructor() {
         this.asked = this.seen = now();
@@ -19,7 +19,7 @@ class Screen {
         this.runs = false;
     }
 
-    // Up to this moment.
+    // Updates to the present.
     look() {
         const passed = now() - this.seen;
         this.seen += passed;
@@ -45,7 +45,7 @@ class Screen {
     }
 }
 
-// By throughput while little is there; the more there is, the more the buffer may choose (BBA: Huang and others, 2014).
+// Chooses the bitrate: by throughput, or what a longer buffer allows, if that is more (BBA: Huang and others, 2014).
 function choose(ahead, rates) {
     if (rates.length === 0) {
         return FIRST;
@@ -57,7 +57,7 @@ function choose(ahead, rates) {
     return Math.min(Math.max(carried, allowed, 0), LADDER.length - 1);
 }
 
-// The throughput; null where the network let it not come.
+// Fetches a segment. Returns the throughput; null if the network failed.
 async function fetched(url, signal) {
     const began = now();
     try {
@@ -71,7 +71,7 @@ async function fetched(url, signal) {
 
 const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1e3));
 
-// At `clock`, in the seconds of whoever asks, and for so many seconds.
+// Plays for `seconds`; the time now is `clock`, in the caller's seconds.
 async function play(name, clock, seconds, weights) {
     const screen = new Screen();
     const end = screen.asked + seconds;
@@ -105,7 +105,7 @@ async function play(name, clock, seconds, weights) {
     }
     await pause(end - now());
     screen.look();
-    // Of what was shown; the last segment of that in part.
+    // Bits of the shown segments; the last of them may be shown in part.
     let left = screen.shown;
     let bits = 0;
     for (const bitrate of chosen) {

@@ -1,4 +1,4 @@
-// When the page has loaded and what came; null as long as it has not.
+// Returns when the page has loaded, and its objects; null before.
 (() => {
     const [page] = performance.getEntriesByType("navigation");
     if (location.protocol !== "https:" || !(page?.loadEventEnd > 0)) {

@@ -1,4 +1,4 @@
-//! What is compared: a stack or a tunnel, a link, and what else uses it.
+//! A case of the comparison: a stack or a tunnel, a link, and the other traffic on it.
 
 use laboratory::Link;
 use serde::Serialize;
@@ -6,13 +6,13 @@ use std::fmt;
 
 /// A QUIC stack.
 pub struct Stack {
-    /// Its name; of its program, too.
+    /// Its name, also in its program's name.
     pub name: &'static str,
     /// Congestion controls that its program knows.
     pub controls: &'static [&'static str],
 }
 
-/// Those that there are programs for.
+/// The stacks with a program.
 pub const STACKS: [Stack; 5] = [
     stack("quinn", &["cubic", "bbr"]),
     stack("s2n-quic", &["cubic", "bbr"]),
@@ -25,10 +25,10 @@ const fn stack(name: &'static str, controls: &'static [&'static str]) -> Stack {
     Stack { name, controls }
 }
 
-/// Where what downloads is TCP within WireGuard.
+/// The name of the case with TCP within WireGuard.
 pub const TUNNEL: &str = "tunnel";
 
-/// What downloads.
+/// The protocol of the download.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -41,11 +41,11 @@ pub enum Kind {
     Tunnel,
 }
 
-/// What else uses the link.
+/// The other traffic on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Beside {
-    /// Echoes alone.
+    /// Only echoes.
     Nothing,
     /// A download of the kernel's TCP.
     Tcp,
@@ -54,11 +54,11 @@ pub enum Beside {
 /// One comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Case {
-    /// What downloads.
+    /// The protocol of the download.
     pub kind: Kind,
-    /// Over what.
+    /// The link.
     pub link: Link,
-    /// Beside what.
+    /// The other traffic.
     pub beside: Beside,
 }
 

@@ -1,11 +1,11 @@
-//! What is measured inside the tunnel, by ping and iperf3.
+//! Measurements inside the tunnel, by ping and iperf3.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// ping(8)'s distance between two pings; `end.sh` says it, too.
+/// The interval of ping(8), as in `end.sh`.
 const PING_S: f64 = 0.02;
 
 /// Mean and p95 of ping's round trips after the warm-up, in ms.
@@ -25,7 +25,7 @@ pub fn pings(file: &Path, warmup_s: f64) -> Result<(f64, f64)> {
     Ok((all.iter().sum::<f64>() / all.len() as f64, *p95))
 }
 
-/// Bytes of each second, by iperf3.
+/// Bytes of each second, from iperf3.
 pub fn tcp(file: &Path) -> Result<Vec<u64>> {
     let text = fs::read_to_string(file).context("iperf3's output")?;
     let report: Value = serde_json::from_str(&text).context("iperf3's output")?;

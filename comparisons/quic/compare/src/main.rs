@@ -1,4 +1,5 @@
-//! Downloads over QUIC as others make it, and over a tunnel, through the laboratory's links: untouched and held, by turns.
+//! Downloads over other projects' QUIC stacks, and over a tunnel, through the laboratory's links: untouched and held,
+//! in turn.
 
 mod case;
 mod inside;
@@ -23,10 +24,10 @@ struct Arguments {
     /// The `tidegate` program
     #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
     tidegate: PathBuf,
-    /// Where the stacks' programs are
+    /// Folder of the stacks' programs
     #[arg(long, value_name = "FOLDER", default_value = "target/stacks")]
     programs: PathBuf,
-    /// Of each download
+    /// Length of each download
     #[arg(long, default_value_t = 36)]
     seconds: u32,
     /// Only this congestion control
@@ -46,7 +47,7 @@ struct Arguments {
     json: bool,
 }
 
-/// A case, and what came of it.
+/// A case and its results.
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
@@ -58,7 +59,7 @@ struct Row {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let cases = cases(&arguments);
-    ensure!(!cases.is_empty(), "there is no such case");
+    ensure!(!cases.is_empty(), "no case matches these options, expected at least one");
     let machine = Machine::new(&arguments)?;
     let mut rows = Vec::new();
     for (number, case) in cases.iter().enumerate() {
@@ -77,12 +78,12 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whatever may be asked for.
+/// The names that may be given.
 fn names() -> PossibleValuesParser {
     STACKS.iter().map(|stack| stack.name).chain([TUNNEL]).into()
 }
 
-/// Those that are wanted.
+/// The cases that match the arguments.
 fn cases(arguments: &Arguments) -> Vec<Case> {
     let wanted = |name: &str| arguments.what.is_empty() || arguments.what.iter().any(|w| w == name);
     let stacks = STACKS.iter().filter(|stack| wanted(stack.name));

@@ -13,25 +13,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// The server's name in its certificate; `download` says it, too.
+/// The server's name in its certificate, as in `download`.
 const NAME: &str = "server";
 
-/// What does not count, in seconds of the download.
+/// The first seconds of the download, which do not count.
 const WARMUP_S: u32 = 5;
 
-/// When the client starts, and what passes after its end, in seconds.
+/// When the client starts, and how long the run goes on after its end, in seconds.
 const START_S: u32 = 1;
 const END_S: u32 = 2;
 
-/// Between two echoes.
+/// Time between two echoes.
 const ECHO_MS: f64 = 20.0;
 
-/// What came of it.
+/// The results of a download.
 #[derive(Serialize)]
 pub struct Measured {
     /// Mbit/s of the download.
     pub goodput_mbps: f64,
-    /// Mbit/s in the worst five seconds on end: a connection that stands still shows here.
+    /// Mbit/s in the worst five consecutive seconds: a stalled connection shows here.
     pub worst_mbps: f64,
     /// Mbit/s of the TCP download beside it.
     pub tcp_mbps: Option<f64>,
@@ -39,28 +39,28 @@ pub struct Measured {
     pub echo_mean_ms: f64,
     /// Its 95th percentile.
     pub echo_p95_ms: f64,
-    /// In the downlink's queue.
+    /// Mean queueing delay of the downlink.
     pub queue_mean_ms: f64,
     /// Its 95th percentile.
     pub queue_p95_ms: f64,
-    /// Packets that arrived for each that left, echoes aside: how seldom the client acknowledges.
+    /// Packets that arrived for each that left, without echoes: how seldom the client acknowledges.
     pub packets_per_ack: Option<f64>,
     /// Why the connection ended before its time.
     pub broke: Option<String>,
-    /// What the laboratory has to say, that the machine was too busy for one.
+    /// The laboratory's warnings, for example that the machine was too busy.
     pub warnings: Vec<String>,
     /// Mbit/s of each second of the download.
     pub each_second_mbps: Vec<f64>,
 }
 
-/// What a client prints.
+/// A client's output.
 #[derive(Deserialize)]
 struct Report {
     bytes: Vec<u64>,
     broke: Option<String>,
 }
 
-/// Where everything is.
+/// Programs and settings for all downloads.
 pub struct Machine {
     tidegate: PathBuf,
     programs: PathBuf,
@@ -70,7 +70,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// With certificates and keys for all downloads.
+    /// Makes certificates and keys for all downloads.
     pub fn new(arguments: &Arguments) -> Result<Self> {
         let folder = TempDir::new()?;
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed([NAME.to_owned()])?;
@@ -78,7 +78,7 @@ impl Machine {
         fs::write(folder.path().join("key.pem"), signing_key.serialize_pem())?;
         ensure!(
             arguments.seconds > 2 * WARMUP_S,
-            "too short a time, expected more than {} seconds",
+            "--seconds is too small, expected more than {}",
             2 * WARMUP_S
         );
         Ok(Self {
@@ -90,7 +90,7 @@ impl Machine {
         })
     }
 
-    /// Runs it.
+    /// Runs a download.
     pub fn measure(&self, case: &Case, held: bool) -> Result<Measured> {
         let scenario = self.folder.path().join("scenario.toml");
         let [server, client] = match case.kind {
@@ -98,7 +98,7 @@ impl Machine {
             Kind::Tunnel => self.tunnel()?,
         };
         fs::write(&scenario, self.scenario(case, held, [&server, &client]))?;
-        // What another download left.
+        // Files of an earlier download.
         for file in ["report.json", "devices.txt", "ping.txt", "tcp.json"] {
             let _ = fs::remove_file(self.path(file));
         }
@@ -120,7 +120,7 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    /// Commands of both ends.
+    /// The commands of both ends.
     fn quic(&self, stack: &str, control: &str) -> [String; 2] {
         let program = self.programs.join(format!("download-{stack}"));
         let program = program.display();
@@ -183,7 +183,7 @@ run = [{run}]
         )
     }
 
-    /// None if the client had not closed its connection in time.
+    /// None if the client did not close its connection in time.
     fn packets_per_ack(&self) -> Result<Option<f64>> {
         let file = self.path("devices.txt");
         if !file.exists() {
@@ -241,7 +241,7 @@ run = [{run}]
     }
 }
 
-/// Packets that interfaces of the link have received and sent, of what the kernel says in /proc/net/dev.
+/// Packets that the link's interface has received and sent, from the text of /proc/net/dev.
 fn packets(devices: &str) -> Option<(f64, f64)> {
     let line = devices.lines().find(|line| line.trim().starts_with("tg"))?;
     let (_, counters) = line.split_once(':')?;
@@ -261,7 +261,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What `wg` says to that.
+/// The output of `wg`.
 fn wg(what: &str, input: &str) -> Result<String> {
     let mut child = Command::new("wg")
         .arg(what)

@@ -16,7 +16,7 @@ const HEADER: [&str; 9] = [
     "held",
 ];
 
-/// One line a case.
+/// The table, with one line for each case.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).set_header(HEADER);

@@ -1,8 +1,8 @@
-//! What the programs around each QUIC stack have in common.
+//! The common part of the programs around each QUIC stack.
 //!
-//! `PROGRAM server ADDRESS FOLDER CONTROL` and `PROGRAM client ADDRESS FOLDER SECONDS`: the client opens a stream, says
-//! a byte on it, and reads what the server sends for so many seconds. FOLDER has `certificate.pem` and `key.pem`; CONTROL
-//! is the server's congestion control. The client prints one line of JSON, also if the connection breaks.
+//! `PROGRAM server ADDRESS FOLDER CONTROL` and `PROGRAM client ADDRESS FOLDER SECONDS`: the client opens a stream,
+//! sends a byte on it, and reads the server's data for SECONDS. FOLDER has `certificate.pem` and `key.pem`; CONTROL is
+//! the server's congestion control. The client prints one line of JSON, also if the connection breaks.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -10,21 +10,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The certificate's.
+/// The name in the certificate.
 pub const NAME: &str = "server";
 
-/// Application protocol.
+/// The application protocol (ALPN).
 pub const ALPN: &str = "download";
 
-/// What a client lets the server send ahead: more than any link's queue holds.
+/// The client's receive window: more than any link's queue holds.
 pub const WINDOW: u32 = 64 << 20;
 
-/// What the server hands to its stack at a time.
+/// Bytes that the server hands to its stack at a time.
 pub const CHUNK: usize = 64 << 10;
 
 const CERTIFICATE: &str = "certificate.pem";
 
-/// Which end this process is.
+/// The end that this process is.
 pub enum End {
     /// Sends.
     Server(Server),
@@ -34,7 +34,7 @@ pub enum End {
 
 /// The end that sends.
 pub struct Server {
-    /// Where it listens.
+    /// The address at which it listens.
     pub address: SocketAddr,
     /// Its congestion control.
     pub control: String,
@@ -45,7 +45,7 @@ pub struct Server {
 pub struct Client {
     /// The server's address.
     pub server: SocketAddr,
-    /// For how long.
+    /// How long it receives.
     pub period: Duration,
     folder: PathBuf,
 }
@@ -70,7 +70,7 @@ impl Client {
 }
 
 impl End {
-    /// As the command line says.
+    /// Reads the command line.
     pub fn from_arguments() -> Result<Self> {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -89,7 +89,7 @@ impl End {
                 period: Duration::from_secs(last.parse().context("the seconds")?),
                 folder,
             }),
-            other => bail!("{other} is no end"),
+            other => bail!("{other}: expected server or client"),
         })
     }
 }
@@ -101,17 +101,17 @@ pub struct Meter {
     bytes: Vec<u64>,
 }
 
-/// What is printed.
+/// The client's output.
 #[derive(Serialize)]
 struct Report {
-    /// Bytes that came, each second.
+    /// Received bytes, for each second.
     bytes: Vec<u64>,
     /// Why the connection ended before its time.
     broke: Option<String>,
 }
 
 impl Meter {
-    /// From now on, for so long.
+    /// Counts from now on, for `period`.
     pub fn new(period: Duration) -> Self {
         Self {
             began: Instant::now(),
@@ -120,7 +120,7 @@ impl Meter {
         }
     }
 
-    /// So many bytes came.
+    /// Counts received bytes.
     pub fn count(&mut self, bytes: usize) {
         let second = self.began.elapsed().as_secs() as usize;
         if self.bytes.len() <= second {
@@ -129,12 +129,12 @@ impl Meter {
         self.bytes[second] += bytes as u64;
     }
 
-    /// How long it goes on.
+    /// The time that is left.
     pub fn left(&self) -> Duration {
         self.period.saturating_sub(self.began.elapsed())
     }
 
-    /// Prints what came, in whole seconds.
+    /// Prints the received bytes of each whole second.
     pub fn print(mut self, outcome: Result<()>) -> Result<()> {
         self.bytes.resize(self.period.as_secs() as usize, 0);
         let report = Report {

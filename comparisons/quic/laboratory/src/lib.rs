@@ -1,10 +1,10 @@
-//! What comparisons over the laboratory's links have in common.
+//! The common part of comparisons over the laboratory's links.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 
-/// Rate of the downlink; 25 ms each way and 2000 packets.
+/// A link, by the rate of its downlink; 25 ms each way, and a buffer of 2000 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
@@ -18,7 +18,7 @@ impl Link {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Cell, Self::Constant];
 
-    /// Both directions, as scenarios have them.
+    /// Both directions, in the format of scenarios.
     #[must_use]
     pub fn directions(self) -> String {
         let rate = match self {
@@ -41,7 +41,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// A command of the shell at one of the hosts, as scenarios have it.
+/// A shell command at one of the hosts, in the format of scenarios.
 #[must_use]
 pub fn command(shell: &str) -> String {
     let shell = quoted(shell);

@@ -11,10 +11,10 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The client's first stream of both directions.
+/// The client's first bidirectional stream.
 const STREAM: u64 = 0;
 
-/// Bytes of a datagram, within IPv6's and IPv4's smallest headers on Ethernet.
+/// Bytes of a datagram, so that it fits into an Ethernet frame with IPv6's header, too.
 const DATAGRAM: usize = 1452;
 
 const IDLE_MS: u64 = 30_000;
@@ -41,7 +41,7 @@ fn config() -> Result<Config> {
     Ok(config)
 }
 
-/// quiche takes files by names in UTF-8.
+/// quiche needs file names in UTF-8.
 fn name(file: PathBuf) -> Result<String> {
     let name = file.into_os_string().into_string().ok();
     name.context("a folder with a name in UTF-8")
@@ -61,7 +61,7 @@ fn serve(server: &Server) -> Result<()> {
     end.hear(&mut first[..length], client)?;
     let chunk = [0; CHUNK];
     let outcome = end.run(|connection| {
-        // Whether the stream is there, and takes more, it says itself.
+        // It fails if there is no stream yet, or it takes no more.
         while connection.stream_send(STREAM, &chunk, false).is_ok() {}
         true
     });
@@ -99,7 +99,7 @@ struct Ends {
     connection: Connection,
     socket: UdpSocket,
     local: SocketAddr,
-    /// A packet that is made, and has to wait.
+    /// A packet that is made, and waits for its time.
     next: Option<(Vec<u8>, SendInfo)>,
 }
 
@@ -114,7 +114,7 @@ impl Ends {
         })
     }
 
-    /// Until `application` says no, or the connection is closed.
+    /// Runs until `application` returns false, or the connection is closed.
     fn run(&mut self, mut application: impl FnMut(&mut Connection) -> bool) -> Result<()> {
         while application(&mut self.connection) {
             self.speak()?;
@@ -129,7 +129,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Sends what may leave by now.
+    /// Sends the packets whose time has come.
     fn speak(&mut self) -> Result<()> {
         loop {
             if self.next.is_none() {
@@ -152,13 +152,13 @@ impl Ends {
                     self.next = Some((packet, info));
                     return Ok(());
                 }
-                // Sockets say of an earlier packet that nobody listens.
+                // A socket may report an ICMP error for an earlier packet.
                 _ => {}
             }
         }
     }
 
-    /// For a packet, a time-out, or the next packet's time.
+    /// Waits for a packet, a timeout, or the next packet's time.
     fn wait(&mut self) -> Result<()> {
         const MOST: Duration = Duration::from_millis(20);
         let paced = self.next.as_ref().map(|(_, info)| info.at);

@@ -24,7 +24,7 @@ fn congestion_control(name: &str) -> Result<Arc<dyn ControllerFactory + Send + S
     Ok(match name {
         "cubic" => Arc::new(CubicConfig::default()),
         "bbr" => Arc::new(BbrConfig::default()),
-        _ => bail!("quinn has no {name}"),
+        _ => bail!("congestion control {name}: quinn does not have it"),
     })
 }
 
@@ -47,7 +47,7 @@ async fn serve(server: &Server) -> Result<()> {
     Ok(())
 }
 
-/// As much as the connection takes.
+/// Sends as much as the connection takes.
 async fn send(connection: &Connection) -> Result<()> {
     let (mut stream, _) = connection.accept_bi().await?;
     let chunk = vec![0; CHUNK];

@@ -31,7 +31,7 @@ async fn serve(end: &download::Server) -> Result<()> {
         "bbr" => builder
             .with_congestion_controller(Bbr::default())?
             .start()?,
-        other => bail!("s2n-quic has no {other}"),
+        other => bail!("congestion control {other}: s2n-quic does not have it"),
     };
     let mut connection = server.accept().await.context("nobody came")?;
     let outcome = send(&mut connection).await;
@@ -39,7 +39,7 @@ async fn serve(end: &download::Server) -> Result<()> {
     Ok(())
 }
 
-/// As much as the connection takes.
+/// Sends as much as the connection takes.
 async fn send(connection: &mut Connection) -> Result<()> {
     let stream = connection.accept_bidirectional_stream().await?;
     let mut stream = stream.context("no stream")?;

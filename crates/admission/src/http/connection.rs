@@ -1,4 +1,4 @@
-//! One request and its answer, within a time and a number of bytes.
+//! One request and its answer, within limits of time and size.
 
 use super::request::{BODY, HEAD, Received};
 use super::{Refusal, Reply};
@@ -7,13 +7,13 @@ use std::io::{self, ErrorKind, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// For the whole request.
+/// The time for the whole request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Connection {
     stream: TcpStream,
     until: Instant,
-    /// What has come.
+    /// The bytes that have arrived.
     bytes: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl Connection {
         }
     }
 
-    /// Reads the request, or says why it is none.
+    /// Reads the request, or says why it cannot be answered.
     pub fn read(&mut self) -> io::Result<Result<Received, Refusal>> {
         loop {
             match Received::read(&self.bytes) {
@@ -35,12 +35,14 @@ impl Connection {
                 Ok(None) => {}
             }
             if !self.more()? {
-                return Ok(Err(Refusal::new(408, "the request does not end")));
+                let limit = TIMEOUT.as_secs();
+                let why = format!("the request is incomplete, expected all of it within {limit} s");
+                return Ok(Err(Refusal::new(408, why)));
             }
         }
     }
 
-    /// Whether something came in time.
+    /// Reads more bytes. Returns whether any came in time.
     fn more(&mut self) -> io::Result<bool> {
         let mut piece = [0; 4096];
         match read_until(&mut self.stream, &mut piece, self.until) {
@@ -54,7 +56,7 @@ impl Connection {
         }
     }
 
-    /// Answers, without the body if only that was asked, and ends the connection.
+    /// Answers, without the body if only the head was asked for, and ends the connection.
     pub fn answer(mut self, reply: &Reply, head_only: bool) -> io::Result<()> {
         let more = reply.headers.iter();
         let more: String = more
@@ -71,7 +73,7 @@ impl Connection {
         let body = if head_only { &[][..] } else { &reply.body };
         self.stream.write_all(&[head.as_bytes(), body].concat())?;
         self.stream.shutdown(Shutdown::Write)?;
-        // What is left unread would have the kernel reset the connection, and the answer be lost.
+        // With unread bytes the kernel would reset the connection, and the answer would be lost.
         while self.bytes.len() < HEAD + BODY && self.more()? {}
         Ok(())
     }

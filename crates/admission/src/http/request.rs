@@ -1,13 +1,13 @@
-//! A request of HTTP/1.1 as bytes.
+//! Reads an HTTP/1.1 request from bytes.
 
 use super::Refusal;
 
-/// Bytes of request line and headers, and of the body, at most.
+/// The most bytes of request line and headers.
 pub const HEAD: usize = 8 << 10;
-/// See [`HEAD`].
+/// The most bytes of the body.
 pub const BODY: usize = 64 << 10;
 
-/// Headers at most.
+/// The most headers.
 const HEADERS: usize = 64;
 
 /// A request that was read.
@@ -15,23 +15,23 @@ const HEADERS: usize = 64;
 pub struct Received {
     /// HTTP's method.
     pub method: String,
-    /// What is asked, with its query.
+    /// Path and query.
     pub path: String,
-    /// The header of this name.
+    /// The header Authorization.
     pub authorization: Option<String>,
     /// The header Content-Type.
     pub content_type: Option<String>,
-    /// The header Host: by what name the machine was asked.
+    /// The header Host: the name by which the client knows this machine.
     pub host: Option<String>,
-    /// What stands behind the headers.
+    /// The bytes after the headers.
     pub body: Vec<u8>,
 }
 
 impl Received {
-    /// Reads one from what has come; none if there is more to come.
+    /// Reads a request from the bytes that have arrived; none if it is incomplete.
     ///
     /// # Errors
-    /// When it is none, or too long. Whatever the bytes are, that is all that happens.
+    /// If the bytes are not a request, or it is too long. Never panics.
     pub fn read(bytes: &[u8]) -> Result<Option<Self>, Refusal> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut head = httparse::Request::new(&mut headers);
@@ -67,13 +67,13 @@ fn header(head: &httparse::Request, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(found.value).trim().to_owned())
 }
 
-/// RFC 9112, section 3.2: of two nobody knows which was meant.
+/// More than one Host header is an error (RFC 9112, section 3.2).
 fn host(head: &httparse::Request) -> Result<Option<String>, Refusal> {
     let hosts = head.headers.iter();
     let hosts = hosts.filter(|header| header.name.eq_ignore_ascii_case("host"));
     match hosts.count() {
         0 | 1 => Ok(header(head, "host")),
-        _ => Err(Refusal::new(400, "more than one Host")),
+        _ => Err(Refusal::new(400, "more than one Host header, expected one")),
     }
 }
 
@@ -85,7 +85,7 @@ fn body_length(head: &httparse::Request) -> Result<usize, Refusal> {
         None => Ok(0),
         Some(Ok(length)) if length <= BODY => Ok(length),
         Some(Ok(_)) => Err(Refusal::new(413, format!("more than {BODY} bytes"))),
-        Some(Err(_)) => Err(Refusal::new(400, "a Content-Length that is no number")),
+        Some(Err(_)) => Err(Refusal::new(400, "Content-Length is not a number")),
     }
 }
 

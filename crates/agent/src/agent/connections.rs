@@ -44,7 +44,8 @@ impl Agent {
         }
     }
 
-    /// What came of downloads since the last look at them, and is counted for that reason: by interface and ends.
+    /// Packets of downloads that passed on the fast path since the last look, and count under `reason`: by interface
+    /// and ends.
     pub(super) fn passed(&self, reason: Reason) -> impl Iterator<Item = (Ends, tg_fast_path)> {
         let map = &self.skeleton.maps.fast_path;
         // One system call for all: a look at every place would be thousands.
@@ -75,7 +76,7 @@ impl Agent {
         served.map(view).collect()
     }
 
-    /// Every flow that has no window, each way in which something went, in no particular order.
+    /// Every flow that has no window, in each direction that has had packets, in no particular order.
     pub fn windowless(&self) -> Vec<WindowlessView> {
         records::<tg_windowless_key, tg_windowless>(&self.skeleton.maps.windowless)
             .flat_map(|(key, flow)| WindowlessView::both(&key, &flow))

@@ -54,8 +54,8 @@ impl Agent {
     }
 }
 
-/// Makes the kernel count how long BPF programs run, all of the machine's, as long as what is returned is held. The counting
-/// itself costs some 20 to 50 ns a packet.
+/// Makes the kernel measure how long all BPF programs of this machine run, until the returned descriptor is closed.
+/// This itself costs some 20 to 50 ns a packet.
 ///
 /// # Errors
 /// Without `CAP_SYS_ADMIN`.

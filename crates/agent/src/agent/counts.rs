@@ -7,7 +7,7 @@ use crate::{AgentError, Carried, Count, Direction, tally};
 use libbpf_rs::{MapCore, MapFlags};
 
 impl Agent {
-    /// All that went `direction` over an interface.
+    /// Everything that an interface carried in `direction`.
     pub fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
         tally::carried(direction, &self.tallies_of(ifindex))
     }

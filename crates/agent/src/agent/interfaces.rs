@@ -110,7 +110,7 @@ pub fn begin_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) -> Result<(), Age
     Ok(())
 }
 
-/// No more.
+/// Frees the interface's place.
 fn end_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) {
     let data = skeleton.maps.data_data.as_deref_mut();
     let places = &mut data.expect("the programs have globals").interfaces;

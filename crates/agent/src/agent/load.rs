@@ -8,7 +8,7 @@ use libbpf_rs::ErrorKind;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::mem::MaybeUninit;
 
-/// Loads them, with tables for so many connections.
+/// Loads them, with tables for that number of connections.
 pub fn load(config: &Config, connections: u32) -> Result<AgentSkel<'static>, AgentError> {
     let directions = config.directions;
     // What libbpf would print is in the error that it returns.

@@ -1,4 +1,4 @@
-//! Names in the BPF file system, by which programs outlive the process.
+//! Pins the agent's programs, so that they outlive the process.
 
 use super::Agent;
 use crate::AgentError;
@@ -13,7 +13,7 @@ pub struct Pins(PathBuf);
 
 impl Drop for Pins {
     fn drop(&mut self) {
-        // Somebody may have removed them.
+        // They may have been removed already.
         let _ = pin::clear(&self.0);
     }
 }

@@ -45,9 +45,9 @@ impl Agent {
         })
     }
 
-    /// How queueing delays and windows were distributed, by [`Direction::ALL`], with what has passed since the last looks
-    /// (`bpf/tcp/fast_path.h`). A look between reading the one and the other would be missing: no count is told that is less
-    /// than one before.
+    /// How queueing delays and windows were distributed, by [`Direction::ALL`], with the packets that passed on the
+    /// fast path since its last measurements (`bpf/tcp/fast_path.h`). A measurement between reading the two would miss
+    /// some packets, so no reported count is less than the one before.
     ///
     /// # Errors
     /// If the kernel cannot be asked.
@@ -63,7 +63,7 @@ impl Agent {
         Ok(told.clone())
     }
 
-    /// What the programs have counted of them.
+    /// The same without the packets on the fast path.
     fn counted_histograms(&self) -> Result<[Histograms; 2], AgentError> {
         let of = |direction: Direction| {
             let key = (direction as u32).to_ne_bytes();

@@ -1,4 +1,4 @@
-//! What loaded programs are told to do: law and parameters, rules, when they begin.
+//! Changes what loaded programs do: law and parameters, rules, pauses.
 
 use super::Agent;
 use super::records::bytes;
@@ -13,10 +13,11 @@ impl Agent {
         configure(&mut self.skeleton, params, dry_run);
     }
 
-    /// Applies rules that ask for units to those that run now. Whether any has started or ended since the last call.
+    /// Applies rules that ask for units to the units that run now. Returns whether any has started or ended since the
+    /// last call.
     ///
     /// # Errors
-    /// If there are too many, or the kernel refuses; then what was in force stays so until others run.
+    /// If there are too many, or the kernel refuses; then the rules in force stay until the next change.
     pub fn follow_units(&mut self) -> Result<bool, AgentError> {
         if !self.rules.ask_units() {
             return Ok(false);
@@ -40,8 +41,8 @@ impl Agent {
     }
 }
 
-/// Sets what loaded programs do. Flows keep what they have learned, except uploads while no law steers them: their
-/// programs see nothing then, and their records may belong to other connections when a law steers uploads again.
+/// Sets law and parameters of loaded programs. Flows keep what they have learned, except uploads when a law begins to
+/// steer them: the programs have not watched them before, so their records may be of connections that are long over.
 pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     let uploads = &skeleton.maps.uploads;
     let data = skeleton
@@ -53,7 +54,7 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     let before = Law::from_raw(data.config.params.law);
     if params.law.steers_uploads() && !before.is_some_and(Law::steers_uploads) {
         clear(uploads);
-        // Those of downloads that live are noted again.
+        // Live downloads note their scales again.
         clear(&skeleton.maps.scales);
         forget_made(&skeleton.maps.made, Direction::Up);
     }
@@ -73,7 +74,7 @@ fn clear(table: &impl MapCore) {
     }
 }
 
-/// Notes that no record of that direction is left.
+/// Resets the count of records that were made.
 fn forget_made(made: &impl MapCore, direction: Direction) {
     let key = (direction as u32).to_ne_bytes();
     if let Ok(Some(cpus)) = made.lookup_percpu(&key, MapFlags::ANY) {
@@ -107,7 +108,7 @@ pub fn set_rules(
             MapFlags::ANY,
         )
         .map_err(AgentError::Map)?;
-    // All at once: a reader of this word finds that set complete.
+    // Last, so that a program that reads the new generation finds its set complete.
     *generation = next;
     Ok(())
 }

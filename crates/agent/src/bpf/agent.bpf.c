@@ -55,8 +55,7 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 
 	if (!p)
 		return TC_ACT_UNSPEC;
-	/* In its place from the beginning: functions that call each other have 512 bytes of stack together, and a copy
-	 * was too much. */
+	/* Filled in place: functions that call each other share 512 bytes of stack, too few for a copy. */
 	p->passed = (struct tg_passed){};
 	if (serves[TG_DOWN] && has_fast_path && data_may_pass(skb, &p->passed, l2))
 		return TC_ACT_UNSPEC;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What both roles, downloads and uploads, need: the configuration, and the connection's
- * socket. */
+/* Shared by downloads and uploads: the configuration, and what the connection's socket tells. */
 #ifndef TG_CONFIG_H
 #define TG_CONFIG_H
 
@@ -21,20 +20,20 @@ static __always_inline const struct tg_params *params(void)
 
 static const volatile struct tg_params no_law = { .law = TG_LAW_NONE };
 
-/* Whether nothing is to be steered: in a slot that the user lets pass to compare, or in a pause. */
+/* Whether steering is suspended: in a pause, or in an unsteered slot of a comparison. */
 static __always_inline int lets_pass(__u64 now_us)
 {
 	return now_us < config.unsteered_until_us;
 }
 
-/* Those in force now. */
+/* The parameters in force now: no law while steering is suspended. */
 static __always_inline const struct tg_params *params_now(__u64 now_us)
 {
 	return lets_pass(now_us) ? (const struct tg_params *)&no_law : params();
 }
 
-/* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,
- * or the reason for which it is of no use. */
+/* Asks the connection's own socket for the scale of the windows that acknowledge data of `direction`. Returns -1, or
+ * the reason why the socket cannot tell. */
 #ifdef TG_WITHOUT_BTF
 static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,
 					__u8 *scale)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What the program remembers. */
+/* The maps of the agent's programs. */
 #ifndef TG_MAPS_H
 #define TG_MAPS_H
 
@@ -23,8 +23,7 @@ struct {
 	__type(value, struct tg_upload_record);
 } uploads SEC(".maps");
 
-/* How many records were made for connections without one, by direction; those that are not in the table any more were
- * pushed out. */
+/* How many records were made, by direction. The difference to those in the table is how many were pushed out. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS);
@@ -69,7 +68,7 @@ struct {
 /* Interfaces that the programs are on; user space gives each a place. 0: it is free. */
 volatile __u32 interfaces[TG_INTERFACES] SEC(".data") = {};
 
-/* What has passed there. An array, since its elements are found fastest. */
+/* What has passed on each interface. An array, since its look-up is the fastest. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_INTERFACES + 1);
@@ -85,8 +84,8 @@ struct {
 	__type(value, struct tg_left);
 } left SEC(".maps");
 
-/* A new record is larger than the stack; it is put together here, from nothing. The larger kind has
- * room for each. */
+/* A new record is too large for the stack: it is built in `scratch`, from the zeroes of `nothing`. The larger kind of
+ * record has room for both. */
 const volatile struct tg_upload_record nothing;
 
 struct {
@@ -96,13 +95,13 @@ struct {
 	__type(value, struct tg_upload_record);
 } scratch SEC(".maps");
 
-/* Data, or an acknowledgement, on its way from the parser to the law. In a map the verifier forgets
- * values, so that the many paths through one step do not multiply with those through the next. */
+/* Data, or an acknowledgement, on its way from the parser to the law. The verifier does not track values in a map, so
+ * that the many paths through one step do not multiply with those through the next. */
 struct tg_packet_scratch {
-	struct tg_arrival arrival; /* in front: its address is then the whole's, and needs no stack of its own */
+	struct tg_arrival arrival; /* first: it shares the struct's address, which saves a stack slot */
 	struct tg_segment segment;
 	struct tg_ack ack;
-	struct tg_packet packet;   /* where the parser is not looked at on its own */
+	struct tg_packet packet;   /* used where the verifier cannot check the parser on its own */
 };
 
 struct {
@@ -112,7 +111,7 @@ struct {
 	__type(value, struct tg_packet_scratch);
 } packet_scratch SEC(".maps");
 
-/* The path of what goes in `direction` over an interface. */
+/* The path of an interface's data in `direction`. */
 static __always_inline struct tg_path *find_path(enum tg_direction direction, __u32 ifindex)
 {
 	if (direction == TG_DOWN)

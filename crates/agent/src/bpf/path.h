@@ -6,7 +6,7 @@
 #include "shared.h"
 
 /* An interface in one direction: what its flows have in common, and what it carries. Several CPUs may
- * receive for one path at once; the lock is for what its flows have learned, too. */
+ * receive for one path at once; the lock also protects what its flows have learned. */
 struct tg_path {
 	struct bpf_spin_lock lock;
 	struct tg_interface interface;

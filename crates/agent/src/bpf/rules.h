@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Which flows are steered: the administrator's rules, of which the first that matches a flow decides.
+ * Which flows are steered: the first of the administrator's rules that matches a flow decides.
  *
  * A flow is checked against them when it is found, and again when they have changed: at a packet that leaves, since
  * only such a packet has its socket (user and cgroup) with it. Arriving packets follow the verdict in the flow's

@@ -30,11 +30,11 @@ enum tg_scale_state {
 	TG_SCALE_KNOWN,
 };
 
-/* What of a connection's numbers has left, and has come, so that segments can be told apart that TCP does not accept
- * (acceptable.h). The names are RFC 9293's and RFC 7323's. */
+/* The sequence and acknowledgement numbers that a connection has sent and received. They show which segments TCP does
+ * not accept (acceptable.h). The names are those of RFC 9293 and RFC 7323. */
 struct tg_numbers {
 	tg_u32 next;   /* RCV.NXT, if `receives` */
-	tg_u32 edge;   /* right edge of the kernel's own window, if `receives`; of an upload: as far as its peer may be */
+	tg_u32 edge;   /* right edge of the kernel's own window, if `receives`; of an upload: how far its peer may be */
 	tg_u32 back;   /* how far before RCV.NXT a segment may end */
 	tg_u32 sent;   /* SND.NXT, if `sends` */
 	tg_u32 una;    /* SND.UNA, if `sends` */
@@ -42,7 +42,7 @@ struct tg_numbers {
 	tg_u32 recent; /* TS.Recent; 0: not known */
 	tg_u8 receives;
 	tg_u8 sends;
-	tg_u8 refused; /* something was, since the last that left */
+	tg_u8 refused; /* whether a segment was refused since the last one left */
 	tg_u8 scale;   /* of an upload: of our own windows */
 };
 
@@ -55,16 +55,16 @@ struct tg_connection {
 	tg_u32 syn_bytes;
 	tg_u8 scale;	     /* of the windows that acknowledge the data */
 	tg_u8 scale_state;
-	tg_u8 only_computed; /* whether what was noted as told was not told: in a dry run, while nothing is steered */
+	tg_u8 only_computed; /* whether noted windows were never told: in a dry run, or while steering is suspended */
 	tg_u8 timestamps;    /* whether the last data had one */
 	tg_u8 closed;	     /* FIN or RST ended the data */
 	tg_u8 shared;	     /* MPTCP, unless the answer to the SYN says otherwise */
 	tg_u8 denied;	     /* whether a rule leaves it alone */
 	tg_u32 judged;	     /* generation of the rules that it was checked against; 0: there were none */
-	tg_u32 device;	     /* whose it is; 0: not known */
+	tg_u32 device;	     /* that it belongs to; 0: not known */
 	tg_u32 device_weight;
-	tg_u32 owners_known; /* count of `owners_known` when that was asked, plus 1; 0: not asked yet */
-	tg_u32 fast_path;    /* whether it is measured now and then only */
+	tg_u32 owners_known; /* the map's count when the device was looked up, plus 1; 0: not looked up yet */
+	tg_u32 fast_path;    /* whether it takes the fast path */
 	struct tg_numbers numbers;
 };
 
@@ -74,7 +74,7 @@ struct tg_address {
 	tg_u32 family;
 };
 
-/* A connection by its ends, as tg_key has them; wherever it passes. */
+/* The two ends of a connection, as tg_key has them, on any interface. */
 struct tg_ends {
 	tg_u32 local[4];
 	tg_u32 remote[4];
@@ -83,7 +83,7 @@ struct tg_ends {
 	tg_u32 family;
 };
 
-/* Whose an address is. */
+/* The device that an address belongs to. */
 struct tg_owner {
 	tg_u32 device; /* a number from 1 */
 	tg_u32 weight;
@@ -102,7 +102,7 @@ struct tg_record {
 	struct tg_flow flow;
 };
 
-/* Data that leave: as above, and what is known of an upload beside its flow. */
+/* A connection's data that leave. */
 struct tg_upload_record {
 	struct tg_connection connection;
 	struct tg_upload upload;
@@ -116,9 +116,9 @@ struct tg_offer {
 };
 
 /*
- * What became of a packet, or why it passed as it was; counted for each direction apart. Rust has this list
- * from here: an enumerator's name in lower case is the reason's name, its comment is what `top` says
- * of data that are left alone for it.
+ * What became of a packet, or why it passed unchanged; counted for each direction. Rust's list is generated from this
+ * one: an enumerator's name in lower case is the reason's name, and its comment is what `top` says of data that are
+ * left alone for this reason.
  */
 enum tg_count {
 	/* data that arrived and were measured; data that left and were noted */
@@ -169,14 +169,13 @@ enum tg_count {
 };
 
 /*
- * What a packet belongs to, as the sums of an interface's traffic tell it apart. Rust has this list from
- * here, as it has that of the reasons. What comes after TCP has no receive window that could be seen
- * from outside.
+ * The kinds into which an interface's traffic is divided. Rust's list is generated from this one, like that of the
+ * reasons. The kinds after TCP have no receive window that can be seen from outside.
  */
 enum tg_kind {
 	/* TCP with timestamps, which the laws steer by its window */
 	TG_KIND_TCP,
-	/* TCP without timestamps, of which the delay in one direction cannot be told */
+	/* TCP without timestamps, whose one-way delay cannot be measured */
 	TG_KIND_NO_TIMESTAMPS,
 	/* TCP that is left alone: by a rule, for its options, as fragments, or as its handshake was missed */
 	TG_KIND_TCP_LEFT,
@@ -198,14 +197,14 @@ enum tg_kind {
 	TG_KIND_GRE,
 	/* IP in IP, a tunnel: IPv4 or IPv6 in either */
 	TG_KIND_IP_IN_IP,
-	/* UDP of which nothing more is known */
+	/* UDP of an unknown kind */
 	TG_KIND_UDP,
 	/* neither TCP nor UDP nor a tunnel, or not understood */
 	TG_KIND_OTHER,
 	TG_KINDS,
 };
 
-/* What the network may say of congestion in an IP header (RFC 3168 section 5), by the bits' value. */
+/* The ECN field of an IP header (RFC 3168 section 5), by the bits' value. */
 enum tg_ecn {
 	/* congestion can be told only by a loss */
 	TG_ECN_NOT_ECT,
@@ -220,11 +219,11 @@ enum tg_ecn {
 
 /* Where a flow's packets come from, which shows when they leave. */
 enum tg_origin {
-	/* none has left here yet */
+	/* unknown: none has left here yet */
 	TG_ORIGIN_UNKNOWN,
-	/* this machine's own */
+	/* this machine */
 	TG_ORIGIN_OWN,
-	/* somebody else's: this machine forwards them */
+	/* another machine: this one forwards them */
 	TG_ORIGIN_FORWARDED,
 };
 
@@ -246,10 +245,10 @@ struct tg_rule {
 	tg_u32 weight;	      /* of its flows' shares, 0 counts as 1; or TG_DENIED */
 };
 
-/* The administrator's rules; the first that is about a flow decides. */
+/* The administrator's rules; the first that matches a flow decides. */
 struct tg_rules {
 	tg_u32 count;
-	tg_u32 otherwise; /* weight of the flows that no rule is about, or TG_DENIED */
+	tg_u32 otherwise; /* weight of the flows that match no rule, or TG_DENIED */
 	struct tg_rule rule[TG_RULES];
 };
 
@@ -265,29 +264,28 @@ struct tg_counter {
 #define TG_COUNT_SLOTS 32u
 #define TG_KIND_SLOTS 16u
 
-/* Packets that take the fast path (fast_path.h): in one place each, which is cheap; user space adds them to the sums of
- * the interface. */
+/* Packets that take the fast path (fast_path.h). Each is counted only once, which is cheap; user space adds them to the
+ * sums of the interface. */
 struct tg_pass {
 	tg_u64 packets;
-	tg_u64 wire; /* packets, as the wire has them */
+	tg_u64 wire; /* packets on the wire */
 	tg_u64 bytes;
 	tg_u64 payload;
 };
 
 /* The packets of an interface. */
 struct tg_tally {
-	/* By the direction of data for which they were looked at, and by what became of them; at TG_COUNTS those that
-	 * were not looked at. */
+	/* By the direction of the data that they carry or acknowledge, and by what became of them; TG_COUNTS is for
+	 * those that were not looked at. */
 	struct tg_counter counts[TG_DIRECTIONS][TG_COUNT_SLOTS];
-	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
-	 * kernel knows how many it has merged. */
+	/* By their own direction, arriving (TG_DOWN) or leaving. These are packets on the wire, as far as the kernel
+	 * knows how many it has merged. */
 	struct tg_counter traffic[TG_DIRECTIONS][TG_KIND_SLOTS][TG_ECNS];
 	/* By their own direction, by whether a rule leaves the flow alone, and by whether uploads are served. */
 	struct tg_pass passed[TG_DIRECTIONS][2][2][TG_ECNS];
 };
 
-/* A flow that has no window: all between two ends that IP carries by one protocol. Ports are 0 where a packet
- * has none. */
+/* A flow without a window: all packets of one IP protocol between two ends. Ports are 0 where a packet has none. */
 struct tg_windowless_key {
 	struct tg_key key;
 	tg_u32 protocol; /* as the IP header has it */
@@ -296,7 +294,7 @@ struct tg_windowless_key {
 /* What has gone one way in such a flow. */
 struct tg_windowless_way {
 	tg_u64 bytes;		 /* payload */
-	tg_u64 packets[TG_ECNS]; /* of the wire, as above */
+	tg_u64 packets[TG_ECNS]; /* on the wire, as above */
 };
 
 struct tg_windowless {
@@ -314,18 +312,18 @@ struct tg_windowless {
  * only the fields marked as user space's. */
 struct tg_held {
 	tg_u64 since_us;  /* when the record was taken; 0: it is free */
-	tg_u64 seen_us;	  /* when something of it arrived last */
+	tg_u64 seen_us;	  /* when a packet of it last arrived */
 	struct tg_windowless_key key;
 	tg_u32 floor_us;  /* user space's: the floor of another flow with the same server, or 0 */
-	tg_u32 direction; /* enum tg_direction: which of these two it uses */
+	tg_u32 direction; /* enum tg_direction: whether it uses `hold` or `up` */
 	tg_u32 kind;	  /* enum tg_kind, as the agent had recognised it when the record was taken */
 	tg_u32 unused;
 	struct tg_hold hold;
 	struct tg_hold_up up;
 };
 
-/* The agent's ICMP echo: a secret, so that only those who have seen it can answer; when it was sent, by CLOCK_MONOTONIC
- * in us modulo 2^32; and places of the records that it was sent for; TG_HELD and more: none. */
+/* The agent's ICMP echo: a secret, so that only hosts that have seen it can answer; when it was sent, by
+ * CLOCK_MONOTONIC in us modulo 2^32; and the places of the records that it was sent for (TG_HELD and more: none). */
 struct tg_echo_packet {
 	tg_u8 type;
 	tg_u8 code;
@@ -343,8 +341,8 @@ struct tg_echo_place {
 	tg_u32 family;	   /* 0: each flow's server */
 };
 
-/* Of a connection whose handshake was seen: the scales of the windows that acknowledge its data, by the data's
- * direction, each plus 1; 0: it is not known, or that direction's data are over. */
+/* A connection whose handshake was seen: the scales of the windows that acknowledge its data, by the data's direction,
+ * plus 1; 0: not known, or the data of that direction have ended. */
 struct tg_scales {
 	tg_u8 plus_one[TG_DIRECTIONS];
 };
@@ -388,7 +386,7 @@ struct tg_config {
 	struct tg_params params;
 	tg_u32 dry_run;
 	tg_u32 rules;		   /* their generation; 0: none were ever given */
-	tg_u64 unsteered_until_us; /* nothing is steered before then: in a pause, or so that the difference can be told */
+	tg_u64 unsteered_until_us; /* nothing is steered before: in a pause, or to compare with untouched traffic */
 };
 
 #endif

@@ -16,7 +16,7 @@ struct tg_step {
 	struct tg_interface path;
 	struct tg_params params;
 	struct tg_segment arrives;
-	struct tg_arrival measured; /* of the step before, until this one measures */
+	struct tg_arrival measured; /* by the previous step, until this one measures */
 	struct tg_ack leaves;
 	tg_u64 leaves_us;
 	tg_u32 tsval;
@@ -44,7 +44,7 @@ int step(void *unused)
 	return 0;
 }
 
-/* The same of an upload: an acknowledgement arrives, then data leave. */
+/* The same for an upload: an acknowledgement arrives, then data leave. */
 struct tg_upload_step {
 	struct tg_upload upload;
 	struct tg_interface path;

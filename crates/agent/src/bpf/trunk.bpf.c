@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
- * For tests: a host's end of a VLAN trunk on kernels that have no VLAN devices. What leaves is tagged
- * before the agent sees it, and what arrives untagged after it has.
+ * For tests: a host's end of a VLAN trunk on kernels that have no VLAN devices. Leaving packets are tagged before the
+ * agent sees them; arriving packets lose their tags after the agent has seen them.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

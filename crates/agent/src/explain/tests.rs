@@ -9,7 +9,7 @@ fn end(port: u16) -> Endpoint {
     }
 }
 
-/// A download that the law limits: 100 ms, 250 KB under way of a window of 250 KB.
+/// A download that the law limits: 100 ms, 250 KB in flight in a window of 250 KB.
 fn flow() -> FlowView {
     FlowView {
         direction: Direction::Down,

@@ -12,11 +12,11 @@ pub struct Mapping<T> {
     writable: bool,
 }
 
-// SAFETY: the memory is the kernel's, of which each word is read and written as one.
+// SAFETY: the memory is the kernel's; each word is read and written as a whole.
 unsafe impl<T> Send for Mapping<T> {}
 
 impl<T> Mapping<T> {
-    /// Maps the array behind the descriptor, which has so many values; `what` says what for, where that fails.
+    /// Maps the descriptor's array of `length` values; an error says that it could not `what`.
     pub fn new(
         descriptor: BorrowedFd,
         length: usize,
@@ -46,7 +46,7 @@ impl<T> Mapping<T> {
         })
     }
 
-    /// Where that value is.
+    /// The address of a value.
     pub fn at(&self, place: usize) -> *mut T {
         assert!(place < self.length, "there is no such value");
         // SAFETY: within the mapping.

@@ -70,7 +70,7 @@ fn a_flow_alone_has_its_record_and_the_most_that_speaks_against_it() {
     assert_eq!(score_of(&flow, &interface), Some(4));
     let record = record_of(&flow, &interface).expect("it has sent data");
     assert_eq!(record.state, PathState::Competing);
-    // What was compared with others, who had the place before, says nothing.
+    // A comparison with the place's previous group does not count.
     flow.member.sharing.comparisons[2].name -= 1;
     assert_eq!(score_of(&flow, &interface), None);
 }
@@ -142,7 +142,7 @@ fn the_queue_of_a_path_is_the_longest_of_those_heard_of_late() {
     ];
     let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new(), 15_000_000);
     assert_eq!(shown.queue_us, 30_000);
-    // And when nothing has come any more for more than five seconds, no queue is known.
+    // When no data have arrived for more than five seconds, the queue is unknown.
     let later = PathView::new(Direction::Down, 2, &path, &flows, Vec::new(), 15_000_001);
     assert_eq!(later.queue_us, 0);
 }

@@ -11,7 +11,7 @@ use tidegate_laws::{Law, Params};
 use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
-/// Of each kernel.
+/// Window field of both kernels.
 const WINDOW: u16 = 500;
 const SEGMENT_US: u64 = 5_000;
 /// A queue stands from the second half on.
@@ -32,12 +32,12 @@ fn connection(gate: &Gate, (direction, timestamps): Kind, port: u16) -> Connecti
     assert_eq!(gate.direction, direction);
     let mut connection = Connection::through(gate, Link::Ethernet, Ip::V4, port);
     connection.timestamps = timestamps;
-    // Less than a handshake may promise, to which an upload is held at first.
+    // Less than a handshake may promise: an upload begins from that promise.
     connection.far_window = 400;
     connection
 }
 
-/// The windows that the connections of these kinds are told, whose packets come by turns.
+/// The windows that connections of these kinds are told; their packets take turns.
 fn windows(gate: &mut Gate, params: &Params, kinds: &[Kind]) -> Vec<Vec<u16>> {
     gate.begin_anew();
     gate.configure(params, false);
@@ -65,7 +65,8 @@ fn windows(gate: &mut Gate, params: &Params, kinds: &[Kind]) -> Vec<Vec<u16>> {
     windows
 }
 
-/// Uploads that fill the uplink are a reason to steer downloads otherwise, which these do in the second half.
+/// Whether one kind is steered independently of the other. Uploads that fill the uplink, as these do in the second
+/// half, change how downloads are steered.
 fn is_independent(kind: Kind, beside: Kind) -> bool {
     kind.0 != beside.0 && !(kind.0 == Direction::Down && beside == (Direction::Up, true))
 }

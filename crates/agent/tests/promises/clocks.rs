@@ -21,8 +21,8 @@ fn laws(direction: Direction) -> Vec<Law> {
     all.into_iter().filter(steers).collect()
 }
 
-/// A connection that is steered, by every law, and then again after `jump`, which is told when it was and says when it
-/// goes on. Every packet is held against the promises on the way.
+/// A connection is steered, by every law, and then again after `jump`, which gets the time and returns when the
+/// connection goes on. Every packet is held against the promises.
 fn is_steered_again(jump: impl Fn(&mut Connection, u64) -> u64) {
     for direction in Direction::ALL {
         for law in laws(direction) {
@@ -55,7 +55,7 @@ fn build_a_queue(connection: &mut Connection, gate: &mut Gate, from_us: u64) -> 
     connection.download(gate, now_us, 5_000_000, KERNEL).0
 }
 
-/// Nothing is said for days, and both clocks go on: keepalives are rarer than that.
+/// No packet is sent for days, and both clocks go on: keepalives may be that rare.
 #[test]
 fn after_days_of_silence_a_connection_is_steered_again() {
     if !is_root() {
@@ -83,8 +83,8 @@ fn after_one_host_slept_for_days_a_connection_is_steered_again() {
     }
 }
 
-/// A flow whose peer's clock has that unit: how many acknowledgements were lowered, what was counted as left alone for its
-/// clock, and whether it is remembered so.
+/// A flow whose peer's clock has that unit: how many windows were lowered, how many packets were left alone because of
+/// the clock, and whether this reason is remembered.
 fn with_ticks(direction: Direction, law: Law, stampless: bool, tick_us: u64) -> (usize, u64, bool) {
     let mut gate = Gate::before(direction);
     let params = Params {
@@ -125,7 +125,7 @@ fn every_unit_in_use_is_understood() {
     }
 }
 
-/// 10, 2 and 1 Hz, and a constant: the law leaves such flows alone, and the packets are counted for that.
+/// 10, 2 and 1 Hz, and a constant: the law leaves such flows alone, and their packets are counted under that reason.
 #[test]
 fn what_is_no_clock_is_left_alone_and_counted_for_it() {
     if !is_root() {

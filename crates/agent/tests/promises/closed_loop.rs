@@ -1,5 +1,5 @@
-//! Downloads and uploads over a link with a deep buffer, the loop closed: senders send what the windows
-//! allow that come out of the programs. The laws do steer, and meanwhile every promise holds.
+//! Downloads and uploads over a link with a deep buffer, in a closed loop: senders send as much as the programs'
+//! windows allow. The laws do steer, and every promise holds.
 
 mod link;
 
@@ -63,7 +63,7 @@ fn with_verdicts(
     );
 }
 
-/// Under `tide`, which pauses: what came of it meanwhile, and thereafter.
+/// Under `tide`, with a pause: the outcome in the pause, and after it.
 fn under_pauses(direction: Direction, check: impl Fn(&[Outcome; 2])) {
     run(
         direction,
@@ -131,7 +131,7 @@ fn without_a_law_the_queue_stands_and_nothing_is_lowered() {
     });
 }
 
-/// Three limits' worth, 300 kB, are 120 ms of this link, 40 ms of them under way.
+/// Three limits, 300 kB, are 120 ms of this link, 40 ms of them in flight.
 #[test]
 fn drs_holds_its_limit() {
     under(Law::Drs, Some(100_000), |outcome| {
@@ -153,7 +153,7 @@ fn rledbat_holds_its_target() {
     });
 }
 
-/// A segment waits for 2 T + RTTmin = 120 ms at most (thesis section 5.1.2), on average for less.
+/// A segment waits 2 T + RTTmin = 120 ms at most (thesis section 5.1.2), and less on average.
 #[test]
 fn rsfc_holds_its_bound() {
     under(Law::Rsfc, None, |outcome| assert_steered(outcome, 120_000));
@@ -164,7 +164,7 @@ fn tide_leaves_hardly_a_queue() {
     under(Law::Tide, None, |outcome| assert_steered(outcome, 20_000));
 }
 
-/// More than of downloads, whose law knows of a queue half a round trip earlier.
+/// The bound is looser than for downloads, whose law sees a queue half a round trip earlier.
 #[test]
 fn tide_leaves_uploads_less_than_a_round_trip() {
     uploads_under(Law::Tide, |outcome| assert_steered(outcome, RTT_US));
@@ -202,8 +202,8 @@ fn a_flow_of_three_times_the_weight_gets_three_times_as_much() {
     }
 }
 
-/// Where the user lets some time pass unsteered, to tell the difference: the queue stands as without the agent, and two
-/// seconds later nothing is left of it, nor of a path that would seem longer.
+/// While the user suspends steering to compare, the queue stands as without the agent. Two seconds later the queue is
+/// gone, and the law does not take the path for a longer one.
 #[test]
 fn a_moment_without_steering_leaves_nothing_behind() {
     for direction in Direction::ALL {
@@ -215,7 +215,7 @@ fn a_moment_without_steering_leaves_nothing_behind() {
     }
 }
 
-/// What others do to the queue is theirs: the law holds only the flows that it is given.
+/// The law steers only the flows that it is given.
 #[test]
 fn flows_that_a_rule_denies_fill_the_queue_as_without_a_law() {
     let denied = [0, 1, 2].map(|flow| (PORT + flow, Verdict::LeftAlone));

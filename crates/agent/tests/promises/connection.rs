@@ -1,6 +1,5 @@
-//! A connection between the machine that receives the data and the one that sends them, and what the
-//! sender makes of the acknowledgements that have passed the gate. "We" are the receiver, wherever the
-//! gate stands.
+//! A connection between the machine that receives the data and the one that sends them, and how the sender reads the
+//! acknowledgements that have passed the gate. "We" are the receiver, on whichever side the gate stands.
 
 use crate::gate::{Gate, Mode, Way};
 use crate::packet::{ACK, FIN, Ip, Link, Packet, RST, SYN, option};
@@ -44,16 +43,16 @@ pub struct Connection {
     pub rtt_us: u64,
     /// By how much the far host's clock is ahead of ours.
     pub far_ahead_ms: u32,
-    /// The unit of that clock, in which its stamps and what it is ahead are.
+    /// The unit of that clock's stamps, and of `far_ahead_ms`.
     pub far_tick_us: u64,
-    /// Whether both ends echo the other's TSval, so that one can be too old (RFC 7323 section 5). A clock that is set
-    /// back, or a queue that is gone from one packet to the next, would be.
+    /// Whether both ends echo the other's TSval, so that a TSval can be too old (RFC 7323 section 5). It would be with
+    /// a clock that is set back, or a queue that vanishes between two packets.
     pub echoing: bool,
-    /// Window field of what comes from the far host.
+    /// Window field of the far host's segments.
     pub far_window: u16,
     /// How long the data stand in a queue on their way.
     pub queue_us: u64,
-    /// The next byte of ours.
+    /// Our next sequence number.
     pub seq: u32,
     /// The next byte that we expect.
     pub expected: u32,
@@ -64,16 +63,16 @@ pub struct Connection {
     answered: Option<u32>,
     /// The newest acknowledgement that the far host heeds.
     newest: Option<Seen>,
-    /// What the gate did then.
+    /// The gate's mode at that time.
     mode: Mode,
-    /// Whether a rule leaves the connection alone, as the gate has noted with what left the machine.
+    /// Whether a rule leaves the connection alone, as of the last packet that left the machine.
     denied: bool,
     /// Acknowledgements whose window came out lower.
     pub lowered: usize,
 }
 
 impl Connection {
-    /// One through a gate of downloads.
+    /// A connection through a gate of downloads.
     pub fn new(link: Link, ip: Ip, port: u16) -> Self {
         Self {
             direction: Direction::Down,
@@ -104,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// One through `gate`.
+    /// A connection through `gate`.
     pub fn through(gate: &Gate, link: Link, ip: Ip, port: u16) -> Self {
         Self {
             direction: gate.direction,
@@ -183,7 +182,7 @@ impl Connection {
         packet
     }
 
-    /// What the gate's own machine echoes of what came then; 0: nothing.
+    /// The TSval of that time as the gate's machine echoes it; 0: it echoes none.
     fn echo(&self, us: u64) -> u32 {
         if self.echoing { self.far_ms(us) } else { 0 }
     }
@@ -239,8 +238,8 @@ impl Connection {
         }
     }
 
-    /// What leaves the machine meets the rules. Of a connection that was steered and is not any more,
-    /// the next acknowledgement is the kernel's.
+    /// A leaving packet is checked against the rules. When a connection stops being steered, the next acknowledgement
+    /// is the kernel's.
     fn meet_rules(&mut self, gate: &Gate) {
         let denied = gate.denies(self.port);
         if denied && !self.denied {
@@ -316,7 +315,7 @@ impl Connection {
             return;
         };
         if ahead(last.ack, seen.ack) < 0 {
-            return; // overtaken: nobody heeds it
+            return; // overtaken: the sender ignores it
         }
         let bare = packet.payload == 0 && packet.flags & FIN == 0;
         let sack = packet.options.first() == Some(&5);
@@ -338,7 +337,7 @@ impl Connection {
             let floor = bytes(seen.kernel).min(2 * MSS as u32);
             assert!(bytes(seen.sent) >= floor, "a silly window");
         }
-        // The kernel itself may have retracted its edge; ours then goes no further than that.
+        // The kernel itself may have retracted its edge; then ours may retreat as far.
         let edge = |s: Seen| s.ack.wrapping_add(bytes(s.sent));
         let kernel_edge = seen.ack.wrapping_add(bytes(seen.kernel));
         if !untouched && ahead(edge(last), kernel_edge) >= 0 {
@@ -352,7 +351,7 @@ impl Connection {
         self.newest = Some(seen);
     }
 
-    /// A packet of ours has passed beside the gate, or as it was: the sender knows the kernel's window.
+    /// A packet of ours has bypassed the gate, or passed it unchanged: the sender knows the kernel's window.
     pub fn told_by_the_kernel(&mut self, packet: &Packet) {
         self.newest = Some(Seen {
             ack: packet.ack,
@@ -361,8 +360,8 @@ impl Connection {
         });
     }
 
-    /// Has the law know the flow, and lower its windows; the kernel's are of `window`. Returns when
-    /// that ended and the last window field that came out.
+    /// Sends until the law knows the flow and lowers its windows; the kernel's window is `window`. Returns when this
+    /// ended, and the last window field that came out.
     pub fn steer(&mut self, gate: &mut Gate, from_us: u64, window: u16) -> (u64, u16) {
         if self.direction == Direction::Down {
             return self.download(gate, from_us, 400_000, window);

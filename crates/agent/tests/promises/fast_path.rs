@@ -1,5 +1,5 @@
-//! Flows that no access link could carry, and those that a rule leaves alone, are looked at now and then: everything is
-//! counted, nothing is retracted, and a queue ends it.
+//! The fast path: flows with a round trip too short for an access link, and those that a rule leaves alone, are
+//! measured now and then. Every packet is counted, no edge is retracted, and a queue ends it.
 
 use crate::connection::{Connection, MSS};
 use crate::gate::{Gate, Way};
@@ -51,12 +51,12 @@ fn a_flow_that_no_access_link_could_carry_is_looked_at_now_and_then() {
         assert_eq!(counts[Reason::Unchanged as usize], acks);
         fin(&gate, &mut connection, now_us);
         assert_eq!(gate.path().measured + gate.passed(), segments * MSS as u64);
-        // What has passed is shown at the next look. The first acknowledgements have no queue to be shown with, and the
-        // handshake's last has a window.
+        // Packets that passed are counted at the next measurement. The first acknowledgements have no queue, and the
+        // last one of the handshake has a window.
         let (queues, windows) = gate.shown();
         assert!((segments - 10..=segments).contains(&queues), "{queues}");
         assert!((acks..=acks + 1).contains(&windows), "{windows}");
-        // Whoever has the place next is not shown with what this one has left there.
+        // The place's next flow does not inherit this one's counts.
         let (now_us, _) = connection.download(&mut gate, now_us, 200_000, WINDOW);
         fin(&gate, &mut connection, now_us);
         let (_, more) = gate.shown();
@@ -77,7 +77,7 @@ fn every_packet_counts_where_a_round_trip_is_longer() {
     assert_eq!(gate.path().measured, 10_000 * MSS as u64);
 }
 
-/// What looks take does not grow with the flows.
+/// The cost of measurements does not grow with the number of flows.
 #[test]
 fn looks_at_many_flows_are_bounded_and_each_is_looked_at() {
     if !is_root() {
@@ -116,7 +116,7 @@ fn looks_at_many_flows_are_bounded_and_each_is_looked_at() {
     for second in 8..12 {
         looks = looks_in_a_second(second, few, &mut gate);
     }
-    // A queue of one of a few is found as soon as that of one alone.
+    // With few flows, a queue is found as soon as with one flow.
     assert!(looks >= 50 * 5, "{looks} in a second");
 }
 

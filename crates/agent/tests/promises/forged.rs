@@ -1,5 +1,5 @@
-//! Segments that somebody else sends in a connection's name: what TCP drops teaches the programs nothing, and what it
-//! accepts they believe (RFC 9293 section 3.10.7, RFC 5961, RFC 7323 section 5).
+//! Forged segments: the programs learn nothing from those that TCP drops, and believe those that it accepts (RFC 9293
+//! section 3.10.7, RFC 5961, RFC 7323 section 5).
 
 use crate::connection::{Connection, MSS};
 use crate::gate::{Gate, Way};
@@ -11,7 +11,7 @@ use tidegate_agent::{Direction, Reason};
 use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
-/// Of the kernel that acknowledges, 64 kB; and of the other, which the peer of a download is told nothing of.
+/// Window field of the kernel that acknowledges, 64 kB, and of the other one.
 const WINDOW: u16 = 500;
 const SEGMENT_US: u64 = 5_000;
 const ROUNDS: u64 = 240;
@@ -21,7 +21,7 @@ const REACH: u32 = 1 << 20;
 /// The largest window that a download's peer may have told, whatever its scale.
 const MOST: u32 = 1_000 << 14;
 
-/// What is out of range in a forged segment, and by how much more than it takes.
+/// What is out of range in a forged segment, and how far beyond the bound.
 #[derive(Clone, Copy, Debug)]
 enum Wrong {
     Ahead(u32),
@@ -29,11 +29,11 @@ enum Wrong {
     AcknowledgesAhead(u32),
     AcknowledgesBehind(u32),
     Stale(u32),
-    /// Nothing, but it is a SYN.
+    /// No number, but it is a SYN.
     Syn,
 }
 
-/// One that comes after so many rounds.
+/// A forged segment, which arrives after this many rounds.
 #[derive(Clone, Copy, Debug)]
 struct Forged {
     round: u64,
@@ -107,7 +107,7 @@ fn packet_of(
     };
     let length = f.payload as u32 + u32::from(f.fin);
     let edge = known.acknowledged.wrapping_add(u32::from(WINDOW) << 7);
-    // Whose numbers: the peer's, and ours that it acknowledges.
+    // The peer's numbers, and those of ours that it acknowledges.
     let sent = match direction {
         Direction::Down => connection.seq,
         Direction::Up => connection.expected,
@@ -151,7 +151,7 @@ fn packet_of(
     (way, packet)
 }
 
-/// A connection's windows and all that was learned of it, while `forged` segments come.
+/// A connection's windows, and all that was learned from it, while `forged` segments arrive.
 fn run(gate: &mut Gate, forged: &[Forged]) -> (Vec<u16>, Vec<u8>) {
     gate.begin_anew();
     let direction = gate.direction;
@@ -163,7 +163,7 @@ fn run(gate: &mut Gate, forged: &[Forged]) -> (Vec<u16>, Vec<u8>) {
     for round in 0..ROUNDS {
         let now_us = START_US + round * SEGMENT_US;
         gate.at(now_us);
-        // It grows as queues do.
+        // It grows gradually, as a real queue does.
         connection.queue_us = QUEUE_US * round.saturating_sub(ROUNDS / 2).min(50) / 50;
         connection.receive(gate, now_us, MSS);
         if round % 2 == 1 {
@@ -224,8 +224,7 @@ fn steered(gate: &mut Gate) -> (Connection, u64) {
     (connection, now_us)
 }
 
-/// Retransmissions, what was overtaken, what probes, the first byte and the last of the window: all of them are
-/// measured.
+/// Retransmissions, reordered segments, probes, the first byte and the last of the window are all measured.
 #[test]
 fn data_that_tcp_accepts_are_believed() {
     if !is_root() {
@@ -269,7 +268,7 @@ fn data_that_tcp_accepts_are_believed() {
     assert_eq!(reason(&without_ack.bytes()), Reason::Unacceptable);
 }
 
-/// An end is believed where TCP would end, and nowhere else.
+/// A FIN or RST is believed if TCP would accept it, and otherwise not.
 #[test]
 fn an_end_is_believed_where_tcp_would_end() {
     if !is_root() {
@@ -301,8 +300,9 @@ fn an_end_is_believed_where_tcp_would_end() {
     }
 }
 
-/// Data of an upload leave unseen for a while, as by a flowtable: what acknowledges them is refused and passes as it is,
-/// and what comes when data are seen again retracts no edge of it (the connection holds each against the last).
+/// An upload's data leave unseen for a while, as with a flowtable. Acknowledgements of them are refused and pass
+/// unchanged; later ones, when data are seen again, do not retract their edge (the connection checks each against the
+/// last).
 #[test]
 fn what_acknowledged_unseen_data_is_not_retracted() {
     if !is_root() {

@@ -1,5 +1,5 @@
-//! Packets that nobody made on purpose: whatever they are, they pass at their length, and only a
-//! window field and its checksum are ever written. `Gate::pass` asserts the first.
+//! Random packets: all of them pass at their length, and only a window field and its checksum are ever written.
+//! `Gate::pass` asserts the first.
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
@@ -13,10 +13,10 @@ use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const PACKETS: usize = 40_000;
-/// What the kernel's test run asks for at least: Ethernet's header and IPv6's.
+/// The shortest packet that the kernel's test run accepts: Ethernet's header and IPv6's.
 const SHORTEST: usize = 54;
 
-/// Bytes that an Ethernet or IP receiver would look at twice.
+/// Bytes that mean something in Ethernet or IP headers.
 const TELLING: [u8; 12] = [0, 1, 2, 4, 5, 6, 8, 0x0f, 0x45, 0x60, 0x81, 0xff];
 
 /// Flows that are steered, one of each kind.
@@ -87,8 +87,8 @@ fn spoiled_packets_of_uploads_pass() {
     }
 }
 
-/// Many more, of both kinds and with another seed each time; so many millions in all, or thirty. On its
-/// own: `cargo test --release -p tidegate-agent --test promises campaign -- --ignored --nocapture`
+/// Many more, of both kinds and with another seed each time: 30 million, unless said otherwise. Alone: `cargo test
+/// --release -p tidegate-agent --test promises campaign -- --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes: ./dev soak runs it"]
 fn campaign() {

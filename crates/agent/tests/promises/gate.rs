@@ -1,8 +1,8 @@
 //! The agent's programs, loaded but attached to nothing: packets are handed in one by one, at times
 //! that the test chooses, through `BPF_PROG_TEST_RUN`. The packets seem to come from `lo`.
 //!
-//! A gate stands before the machine that receives the data, where downloads are steered, or before
-//! the one that sends them, where uploads are. What arrives at one leaves the other.
+//! A gate stands before the machine that receives the data, where downloads are steered, or before the one that sends
+//! them, where uploads are steered. A packet that arrives at one leaves the other.
 
 use crate::packet::Link;
 use crate::support::{bytes, record};
@@ -33,11 +33,11 @@ pub enum Way {
     Leaves,
 }
 
-/// What a gate does with windows; when that changes, edges that were told may be retracted once.
+/// What a gate does with windows; when the mode changes, told edges may be retracted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mode {
     dry_run: bool,
-    /// A law is in force that does not concern this gate.
+    /// The law in force does not steer this gate's direction.
     open: bool,
 }
 
@@ -97,7 +97,7 @@ impl Gate {
         Self::load(Direction::Down, [true; 2], None).on_lo()
     }
 
-    /// A gate whose tables hold so many flows, and the scales of so many.
+    /// A gate whose tables hold `flows` records and `scales` scales.
     pub fn with_tables(direction: Direction, flows: u32, scales: u32) -> Self {
         let served = Direction::ALL.map(|served| served == direction);
         Self::load(direction, served, Some([flows, scales])).on_lo()
@@ -179,7 +179,7 @@ impl Gate {
         tidegate_agent::set_rules(&mut self.skeleton, rules, &[loopback]).expect("rules that fit");
     }
 
-    /// Has a rule for each of these connections, by port.
+    /// Sets a rule for each of these connections, by port.
     pub fn set_verdicts(&mut self, verdicts: &[(u16, Verdict)]) {
         let rule = |&(port, verdict): &(u16, Verdict)| {
             let ports = Some(port..=port);
@@ -213,8 +213,8 @@ impl Gate {
         self.run(way, link, packet, None, 0).expect("test run")
     }
 
-    /// The same for a packet of which a device took the sum on its way in (`CHECKSUM_COMPLETE`), as
-    /// a gateway sends it on. After the program the kernel compares. None: it cannot, being older.
+    /// The same for a packet that a gateway forwards, whose sum the receiving device has computed
+    /// (`CHECKSUM_COMPLETE`). The kernel compares sums after the program. None: this kernel is too old to compare.
     pub fn pass_summed(&self, way: Way, link: Link, packet: &[u8]) -> Option<Vec<u8>> {
         match self.run(way, link, packet, None, BPF_F_TEST_SKB_CHECKSUM_COMPLETE) {
             Err(e) if e.kind() == ErrorKind::InvalidInput => None,
@@ -299,13 +299,13 @@ impl Gate {
         counts
     }
 
-    /// What passed `way` without a look, of flows that a rule leaves alone or of others.
+    /// Packets that passed `way` on the fast path, of flows that a rule leaves alone or of others.
     fn passes(&self, way: usize, denied: usize) -> impl Iterator<Item = tg_pass> {
         let of = move |tally: tg_tally| tally.passed[way][denied].concat();
         self.all_tallies().flat_map(of)
     }
 
-    /// Of `lo`, which has the first place, and of what has none, by CPU.
+    /// The tallies of `lo`, which has the first place, and of interfaces without a place, by CPU.
     fn all_tallies(&self) -> impl Iterator<Item = tg_tally> {
         let places = [0, self.skeleton.maps.tallies.max_entries() - 1];
         places.into_iter().flat_map(|place| self.tallies(place))
@@ -318,12 +318,12 @@ impl Gate {
         cpus.iter().map(|cpu| record(cpu)).collect()
     }
 
-    /// Payload that was measured of downloads without a look.
+    /// Payload of downloads that passed on the fast path and counts as measured.
     pub fn passed(&self) -> u64 {
         self.passes(0, 0).map(|p| p.payload).sum()
     }
 
-    /// How many packets are shown with a queue, and how many with a window.
+    /// How many packets the histograms count with a queue, and how many with a window.
     pub fn shown(&self) -> (u64, u64) {
         let histograms = &self.skeleton.maps.histograms;
         let key = (self.direction as u32).to_ne_bytes();
@@ -339,7 +339,7 @@ impl Gate {
         })
     }
 
-    /// What it remembers to have left alone.
+    /// The connections that it remembers to have left alone.
     pub fn left(&self) -> Vec<(tg_left_key, tg_left)> {
         let left = &self.skeleton.maps.left;
         let entry = |key: Vec<u8>| {

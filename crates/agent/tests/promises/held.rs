@@ -1,5 +1,5 @@
-//! What may be held has promises of its own: who is signalled how and how often, who never is, and what nobody can do
-//! to a flow that is not theirs.
+//! The promises of the hold: which flows are signalled, how and how often, which never are, and that a stranger cannot
+//! influence a flow.
 
 mod download;
 mod programs;
@@ -22,17 +22,17 @@ const START_US: u64 = 5_000_000;
 const ASKS: usize = 16 * 1448;
 const PLACES: u16 = 256;
 
-/// How long what user space has said last counts.
+/// How long a lease lasts.
 const LEASE_US: u64 = 1_000_000;
 
-/// After which a place may be another's.
+/// After this time another flow may take the place.
 const IDLE_US: u64 = 10_000_000;
 
 fn programs() -> Option<Programs> {
     started(Programs::new)
 }
 
-/// Programs that `load` loads, at the start; none without the right to load them.
+/// The programs from `load`, with the clock at the start; none without root.
 fn started(load: fn() -> Programs) -> Option<Programs> {
     is_root().then(|| {
         let mut programs = load();
@@ -57,7 +57,7 @@ fn bulk(programs: &Programs, port: u16) -> Option<Candidate> {
     programs.candidate(port, THERE.1)
 }
 
-/// Each that was signalled is far from the one before: how many packets there had been, when, and the round trip, in ms.
+/// Checks that signals are far apart. For each: how many packets there had been, when, and the round trip, in ms.
 fn assert_seldom(signals: &[(u64, u64, u64)]) {
     let mut before = (0, 0);
     for (packets, at_ms, round_ms) in signals {
@@ -107,7 +107,7 @@ fn what_understands_marks_is_marked_and_the_rest_dropped_each_seldom() {
     }
 }
 
-/// Of those that are left alone nothing waits and none is signalled.
+/// Flows that are left alone neither wait nor are signalled.
 #[test]
 fn who_cannot_be_held_or_shows_no_delay_or_is_no_download_is_left_alone() {
     let alone = [
@@ -135,7 +135,7 @@ fn who_cannot_be_held_or_shows_no_delay_or_is_no_download_is_left_alone() {
     }
 }
 
-/// A sender that goes on as it was is looked at again after a while, and signalled the more seldom.
+/// A sender that does not slow down is tried again after a while, and signalled less often.
 #[test]
 fn who_does_not_answer_is_hardly_signalled() {
     let Some(mut programs) = programs() else {
@@ -154,7 +154,7 @@ fn who_does_not_answer_is_hardly_signalled() {
     assert!(outcome.longest_ms <= 2000, "{outcome:?}");
 }
 
-/// Packets that were merged are dropped as one, so that is done still more seldom.
+/// Merged packets are dropped together, so this happens less often still.
 #[test]
 fn what_was_merged_is_signalled_the_more_seldom() {
     for (ecn, apart) in [(Ecn::NotEct, 64), (Ecn::Ect0, APART)] {
@@ -177,8 +177,8 @@ fn what_was_merged_is_signalled_the_more_seldom() {
     }
 }
 
-/// A record of any content, as a law that is wrong might leave it: of a flow that is clocked and known to answer, if
-/// `eager`.
+/// A record of random content, as a faulty law might leave it; if `eager`, of a flow that is clocked and known to
+/// answer.
 fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     let mut spoilt = *held;
     overwrite(&mut spoilt.hold, noise);
@@ -190,7 +190,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
         spoilt.hold.steered.echo = held.hold.steered.echo;
         spoilt.hold.steered.member.own = held.hold.steered.member.own;
         spoilt.hold.steered.echo.rtt_us = 1;
-        // Without an echo nothing waits, and nobody is signalled.
+        // Without an echo no packet waits or is signalled.
         spoilt.hold.steered.echo.heard_us = held.seen_us;
         spoilt.hold.steered.recent_largest = 0;
         spoilt.hold.gated = 1;
@@ -205,7 +205,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     spoilt
 }
 
-/// Whatever the law makes of it, one packet in so many is signalled at most, as its codepoint says, and none waits
+/// Whatever the law does, at most one packet in `APART` is signalled, in the way its codepoint asks for, and none waits
 /// longer than two seconds.
 #[test]
 fn whatever_a_record_says_its_packets_are_safe() {
@@ -223,8 +223,8 @@ fn whatever_a_record_says_its_packets_are_safe() {
     trial.run(&mut programs);
 }
 
-/// A flow that the law would signal as often as it may passes unread and unchanged once user space has been gone for a
-/// second: a clsact filter outlives it.
+/// Once user space has been gone for a second, a flow that the law would signal passes unread and unchanged: a clsact
+/// filter outlives user space.
 #[test]
 fn without_user_space_nothing_is_signalled_or_learnt() {
     const GONE_US: u64 = START_US + 9_000_000;
@@ -234,7 +234,7 @@ fn without_user_space_nothing_is_signalled_or_learnt() {
     download(&mut programs, Kind::default(), 8000);
     let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
     let clean = programs.read(flow.place);
-    // Of so many packets that come a millisecond apart, those that are signalled; the clock says when they come.
+    // What becomes of packets that arrive a millisecond apart; `at` sets the clock.
     let signals = |programs: &mut Programs, from_us: u64, at: fn(&mut Programs, u64)| {
         let comes = |n: u64| {
             at(programs, from_us + 1000 * n);
@@ -270,7 +270,7 @@ fn without_user_space_nothing_is_signalled_or_learnt() {
     assert!(back.iter().any(|(fate, _)| *fate != Fate::Passes));
 }
 
-/// What the gate cannot hold gets no record, however much of it there is.
+/// Packets that the gate cannot hold never get a record, however many there are.
 #[test]
 fn what_is_no_whole_datagram_of_udp_is_not_held() {
     let Some(programs) = programs() else { return };
@@ -320,7 +320,7 @@ fn what_is_short_gets_no_record() {
     assert_eq!(programs.records().candidates(), []);
 }
 
-/// Whoever is not the flow's server, or has not seen the echo, says nothing about its delay.
+/// An answer counts only if it is from the flow's server and has the echo's secret.
 #[test]
 fn a_stranger_moves_nothing() {
     for ip in [Ip::V4, Ip::V6] {
@@ -421,7 +421,7 @@ fn without_a_place_a_flow_is_left_alone() {
     assert!(programs.read(taken.place).hold.arrived < 1_000_000);
 }
 
-/// A flow that the table has forgotten gets another record; the one that it had is nobody's.
+/// A flow that the table has forgotten gets a new record; its old one no longer counts.
 #[test]
 fn a_flow_that_was_forgotten_has_one_record() {
     let Some(mut programs) = programs() else {

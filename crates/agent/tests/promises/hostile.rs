@@ -1,5 +1,5 @@
-//! Several flows at once, under every law, with whatever peers, kernels and users may do to them:
-//! each packet is held against the promises as it leaves (`Connection::send`).
+//! Several flows at once, under every law, with anything that peers, kernels and users may do to them: each packet is
+//! held against the promises as it leaves (`Connection::send`).
 
 use crate::connection::{Connection, MSS};
 use crate::gate::Gate;
@@ -26,7 +26,7 @@ enum Event {
         flow: u16,
         segments: u64,
     },
-    /// So many segments arrive, 100 µs apart.
+    /// Segments arrive, 100 µs apart.
     Data {
         flow: u16,
         segments: u64,
@@ -36,7 +36,7 @@ enum Event {
     Again {
         flow: u16,
     },
-    /// An acknowledgement leaves. Its window: what the kernel makes of its buffer, or anything.
+    /// An acknowledgement leaves, with a window that fits the kernel's buffer, or with any other.
     Ack {
         flow: u16,
         window: Window,
@@ -151,7 +151,7 @@ fn verdicts(weights: [Option<u32>; FLOWS as usize]) -> Vec<(u16, Verdict)> {
     (PORT..).zip(weights.map(verdict)).collect()
 }
 
-/// The machine: its connections, and what its kernel thinks of each.
+/// The machine: its connections, and its kernel's state for each.
 struct Machine<'a> {
     gate: &'a mut Gate,
     now_us: u64,
@@ -183,7 +183,7 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// An upload is steered only before a queue, which chance alone hardly makes.
+    /// Builds a queue, since an upload is steered only behind one, and random events hardly make it.
     fn steer(&mut self, flow: u16) {
         let raw = self.kernel_window(flow, Window::Full, 0);
         let connection = &mut self.connections[usize::from(flow)];

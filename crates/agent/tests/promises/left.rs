@@ -1,4 +1,4 @@
-//! What is left alone of TCP is remembered by connection, with its bytes and why; what is steered is not.
+//! TCP connections that are left alone are remembered, with their bytes and the reason; those that are steered are not.
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
@@ -54,7 +54,7 @@ fn a_connection_that_is_left_alone_is_remembered_with_its_bytes() {
         for _ in 0..3 {
             gate.pass(Way::Arrives, LINK, &packet.bytes());
         }
-        // What goes the other way carries none of the data.
+        // Packets of the other direction carry none of the data.
         let mut back = connection.outgoing(START_US, 500);
         sealed(&mut back);
         gate.pass(Way::Leaves, LINK, &back.bytes());

@@ -4,7 +4,7 @@
 //! - it only ever lowers the window, and changes nothing else but the checksum, which is right;
 //! - it never retracts a right edge that the peer saw, window scale's rounding included;
 //! - never below two segments; a zero window passes; a duplicate ACK keeps its window;
-//! - what it does not understand leaves as it came, and is counted by reason;
+//! - a packet that it does not understand passes unchanged, and is counted by reason;
 //! - every packet passes, at its length.
 
 #[path = "../support/mod.rs"]

@@ -1,5 +1,4 @@
-//! Flows of which some packets are understood and others are not: what their reader was told by those
-//! counts, too.
+//! Flows with some packets that are not understood: the windows that these told count, too.
 
 use crate::connection::{Connection, MSS, window_of};
 use crate::gate::{Gate, Way};
@@ -25,8 +24,8 @@ fn steered(gate: &mut Gate) -> (Connection, u64) {
     (connection, now_us)
 }
 
-/// A window that passes unread, in a segment whose options nobody understands, is told all the same:
-/// its edge must not be taken back by the next.
+/// A window that passes unread, in a segment whose options are not understood, is told all the same: the next segment
+/// must not retract its edge.
 #[test]
 fn an_edge_that_passed_unread_is_not_retracted() {
     if !is_root() {
@@ -59,7 +58,7 @@ fn an_edge_that_passed_unread_is_not_retracted() {
     }
 }
 
-/// And then it is steered again.
+/// Then the flow is steered again.
 #[test]
 fn a_flow_is_steered_on_after_what_was_not_understood() {
     if !is_root() {
@@ -74,7 +73,7 @@ fn a_flow_is_steered_on_after_what_was_not_understood() {
     assert_eq!(window, 20_000 >> 7);
 }
 
-/// The window belongs to the connection, and not each segment of a subflow says that it is one.
+/// The window belongs to the MPTCP connection, and not every segment of a subflow has the option.
 #[test]
 fn of_an_mptcp_connection_segments_without_its_option_pass_too() {
     if !is_root() {
@@ -112,7 +111,7 @@ fn mptcp_that_the_far_host_does_not_know_is_plain_tcp() {
     }
 }
 
-/// In mid-stream its first option tells.
+/// In mid-stream the first MPTCP option tells.
 #[test]
 fn an_mptcp_option_stays_in_mind() {
     if !is_root() {
@@ -146,7 +145,7 @@ fn vlans_do_not_mix() {
         connection.open(&mut gate, START_US);
         connection
     });
-    // By turns, each with its own scale, edges and numbers; each checks its own promises.
+    // They take turns, each with its own scale, edges and numbers; each checks its own promises.
     for _ in 0..20 {
         for connection in &mut connections {
             let kernel = (64_000 >> connection.scale()) as u16;
@@ -158,7 +157,7 @@ fn vlans_do_not_mix() {
     }
 }
 
-/// What TSO is to cut leaves with a lowered window, too, and its sum stays right.
+/// A packet that TSO will cut leaves with a lowered window, too, and its checksum stays right.
 #[test]
 fn a_merged_packet_that_leaves_is_steered() {
     if !is_root() {
@@ -176,7 +175,7 @@ fn a_merged_packet_that_leaves_is_steered() {
     }
 }
 
-/// A law's change is no reason to take an edge back, whatever lies between.
+/// A change of law never retracts an edge.
 #[test]
 fn a_limit_that_jumps_retracts_nothing() {
     if !is_root() {

@@ -31,7 +31,7 @@ pub type Endpoint = (u8, u16);
 #[derive(Clone, Debug)]
 pub struct Packet {
     pub link: Link,
-    /// Ethernet's type, if it is to say something else than the IP version.
+    /// Ethernet's type, if it is not that of the IP version.
     pub ethertype: Option<u16>,
     /// 802.1Q tag in the frame.
     pub vlan: Option<u16>,
@@ -50,7 +50,7 @@ pub struct Packet {
     pub ip_options: Vec<u8>,
     /// IPv6 extension headers: the number of each and its bytes, of which the first is written here.
     pub extensions: Vec<(u8, Vec<u8>)>,
-    /// Whether IPv6's header leaves the length to an option, or to nobody.
+    /// Whether IPv6's header has length 0: an option may have the length, or nothing has it.
     pub jumbo: bool,
     pub seq: u32,
     pub ack: u32,

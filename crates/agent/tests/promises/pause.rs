@@ -10,7 +10,7 @@ use tidegate_testing::is_root;
 const START_US: u64 = 5_000_000;
 const WINDOW: u16 = 500;
 
-/// What the law wanted last is in the flow's record until data come.
+/// The flow's record keeps the law's last window until data arrive.
 #[test]
 fn what_the_law_wanted_before_a_pause_is_not_written_in_it() {
     if !is_root() {
@@ -25,7 +25,7 @@ fn what_the_law_wanted_before_a_pause_is_not_written_in_it() {
         let until_us = now_us + 400_000;
         gate.pass_until(until_us);
         let mut packet = connection.outgoing(now_us, WINDOW);
-        // Not bare, so no duplicate of the one before.
+        // With data, so that it is no duplicate of the one before.
         packet.payload = 300;
         assert_eq!(connection.send(&gate, now_us, &packet), WINDOW);
         connection.seq = connection.seq.wrapping_add(300);
@@ -33,7 +33,7 @@ fn what_the_law_wanted_before_a_pause_is_not_written_in_it() {
         let end_us = until_us - now_us - connection.segment_us;
         let (now_us, window) = connection.download(&mut gate, now_us, end_us, WINDOW);
         assert_eq!((window, connection.lowered), (WINDOW, lowered));
-        // Nobody says that it is over, and the connection itself checks that no edge is retracted.
+        // The pause ends by itself, and the connection itself checks that no edge is retracted.
         let (_, window) = connection.steer(&mut gate, now_us + 10_000, WINDOW);
         assert!(window < WINDOW, "{:?}", gate.direction);
     }

@@ -16,7 +16,7 @@ const WINDOW: u16 = 500;
 const LIMIT: u32 = 20_000;
 const SCALES: [Option<u8>; 2] = [Some(7); 2];
 
-/// Flows that a small table holds, and scales: less than a flood brings, or more.
+/// Sizes of small tables of flows and of scales, fewer than a flood's connections.
 const TABLE: u32 = 256;
 const FEW: u32 = 256;
 const MANY: u32 = 65_536;
@@ -30,21 +30,21 @@ fn small_gate(direction: Direction, scales: u32) -> Gate {
     gate
 }
 
-/// Each CPU keeps some of a table's records to itself, which those that others make do not push out.
+/// Each CPU keeps some of a table's records to itself, which other CPUs do not push out.
 fn stay_on_one_cpu() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu().unwrap()).unwrap();
     sched_setaffinity(Pid::from_raw(0), &here).unwrap();
 }
 
-/// Connections that are opened, and bring nothing.
+/// Opens connections that send no data.
 fn flood(gate: &mut Gate, now_us: u64, ports: std::ops::Range<u16>) {
     for port in ports {
         Connection::through(gate, Link::Ethernet, Ip::V4, port).open(gate, now_us);
     }
 }
 
-/// One that is steered, of these scales. Returns it and the time.
+/// A steered connection with these scales, and the time.
 fn steered(gate: &mut Gate, now_us: u64, scales: [Option<u8>; 2]) -> (Connection, u64) {
     let mut connection = Connection::through(gate, Link::Ethernet, Ip::V4, 900);
     connection.scales = scales;
@@ -64,8 +64,8 @@ fn next_passes(gate: &mut Gate, connection: &mut Connection, now_us: u64) -> Rea
     reason
 }
 
-/// A flow that is silent meanwhile is pushed out. When it goes on, its windows pass once as the kernel's, and are
-/// lowered again, as its own scale has it: of the connection that is there now, not of one before.
+/// A flow that is silent during a flood is pushed out. When it goes on, one window passes as the kernel's, and the next
+/// are lowered by the scale of this connection, not of an earlier one.
 #[test]
 fn a_flow_that_was_pushed_out_is_steered_again() {
     if !is_root() {
@@ -97,8 +97,8 @@ fn a_flow_that_was_pushed_out_is_steered_again() {
     }
 }
 
-/// Where the scale is forgotten as well a flow passes, and so does one whose data were over; a new one of the same
-/// ends is steered.
+/// A flow whose scale is forgotten as well passes unchanged, and so does one whose data have ended; a new connection
+/// between the same ends is steered.
 #[test]
 fn a_flow_whose_scale_is_forgotten_passes_and_the_next_is_steered() {
     if !is_root() {
@@ -126,7 +126,7 @@ fn a_flow_whose_scale_is_forgotten_passes_and_the_next_is_steered() {
     }
 }
 
-/// A flow that lives is not forgotten, however many come and go beside it: its scale is looked at now and then.
+/// The scale of a live flow is not forgotten, however many flows come and go: it is looked up now and then.
 #[test]
 fn the_scale_of_a_flow_that_lives_stays() {
     if !is_root() {
@@ -160,7 +160,7 @@ fn a_hundred_thousand_connections() {
     if !is_root() {
         return;
     }
-    /// Each of so many brings its first data when all others have.
+    /// Every 4000th connection sends its first data after all others.
     const SILENT: usize = 4_000;
     for direction in Direction::ALL {
         let mut gate = Gate::with_tables(direction, 32_768, 131_072);
@@ -195,8 +195,7 @@ fn a_hundred_thousand_connections() {
         }
     }
 }
-/// A flow that is busy meanwhile may be forgotten or not; whatever it is, no promise is broken, and
-/// nothing that leaves is malformed.
+/// A flow that is busy during a flood may be forgotten or not: no promise is broken, and no packet leaves malformed.
 #[test]
 fn a_busy_flow_keeps_its_promises_through_a_flood() {
     if !is_root() {

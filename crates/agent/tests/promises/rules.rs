@@ -1,5 +1,5 @@
-//! The administrator's rules: the first that is about a flow decides, whether it is steered and by what
-//! weight. What may happen when they change in mid-flow is among `hostile`'s events.
+//! The administrator's rules: the first that matches a flow decides whether it is steered, and by what weight. The
+//! events of `hostile` change rules in mid-flow.
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
@@ -260,7 +260,7 @@ fn the_first_rule_that_is_about_a_flow_decides() {
     });
 }
 
-/// All that a rule asks for must be so.
+/// A rule matches only if all of its conditions hold.
 #[test]
 fn a_rule_is_about_a_flow_only_in_every_respect() {
     everywhere(|flow| {
@@ -303,8 +303,8 @@ fn a_rule_is_about_a_flow_only_in_every_respect() {
     });
 }
 
-/// Both ways of a denied flow pass uncounted as anything else; and rules that still allow a flow, by
-/// whatever weight, take nothing from what is known of it.
+/// Both directions of a denied flow count as denied and as nothing else. A flow that new rules still allow, by any
+/// weight, keeps all that is known of it.
 #[test]
 fn steering_ends_and_goes_on_with_the_rules() {
     if !is_root() {

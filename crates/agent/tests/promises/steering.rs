@@ -54,7 +54,7 @@ fn a_download_is_steered_on_every_kind_of_link() {
     }
 }
 
-/// What a gateway's device summed up on the way in is not what leaves, but the sum still is.
+/// The sum that a gateway's device took on the way in changes with the window; the checksum stays right.
 #[test]
 fn the_sum_that_a_device_took_stays_right() {
     if !is_root() {
@@ -102,8 +102,8 @@ fn a_scale_is_in_force_only_if_both_sides_offered_one() {
         } else {
             connection.accept(&mut gate, START_US);
         }
-        // An edge that may not be retracted falls by whole units: no acknowledgement of less than
-        // one lowers the window.
+        // The window falls by whole units of the scale, since its edge may not be retracted: an acknowledgement of less
+        // than a unit does not lower it.
         connection.ack_every = 12;
         let kernel = 64_000 >> connection.scale();
         let (_, window) = connection.download(&mut gate, START_US, 400_000, kernel);
@@ -129,7 +129,7 @@ fn promised_edges_hold_while_the_window_falls() {
     connection.open(&mut gate, START_US);
     let (now_us, before) = connection.download(&mut gate, START_US, 400_000, 500);
     gate.configure(&limited_to(4_000), false);
-    // Each acknowledgement may fall by what it acknowledges, and a unit is not lost on the way.
+    // Each acknowledgement may lower the window by what it acknowledges, and no unit is lost to rounding.
     let (_, soon) = connection.download(&mut gate, now_us, 42_000, 500);
     assert!(soon < before && u32::from(soon) << 7 > 2 * MSS as u32);
     let (_, then) = connection.download(&mut gate, now_us + 42_000, 200_000, 500);
@@ -250,7 +250,7 @@ fn padding_is_no_data() {
     );
 }
 
-/// A packet above 64 KB that GRO merged, or TSO is to cut, has no length that fits its header.
+/// The length of a packet above 64 KB, which GRO merged or TSO is to cut, does not fit its header.
 #[test]
 fn a_packet_without_a_length_is_as_long_as_its_frame() {
     if !is_root() {

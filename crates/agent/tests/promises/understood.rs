@@ -1,4 +1,4 @@
-//! What is not understood leaves as it came and is counted under its reason.
+//! Packets that are not understood pass unchanged, and are counted under their reason.
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
@@ -56,7 +56,7 @@ impl<'a> Steered<'a> {
         assert_eq!(after, bytes, "changed, though {expected}");
     }
 
-    /// Changes a packet of the flow by `change`, both ways, and expects `reason`.
+    /// Changes a packet of the flow by `change`, in both directions, and expects `reason`.
     fn expect_both(&mut self, reason: Reason, change: impl Fn(&mut Packet)) {
         for way in [Way::Arrives, Way::Leaves] {
             let mut packet = self.packet(way);
@@ -102,7 +102,7 @@ fn signatures_and_shared_windows() {
             flow.expect_both(reason, |p| p.options = option::other(kind, content));
             flow.expect_both(reason, |p| p.options.extend(option::other(kind, content)));
         }
-        // Behind more options than anybody sends: nobody looks so far, so nobody may write.
+        // After more options than are looked at, so the window must not be changed.
         flow.expect_both(Reason::Malformed, |p| {
             p.options = [vec![1; 22], option::other(19, 16)].concat();
         });
@@ -122,7 +122,7 @@ fn options_that_are_known_or_harmless_are_no_obstacle() {
         ] {
             let mut packet = flow.packet(Way::Leaves);
             packet.options = options;
-            // Without a stamp there is nothing to tell an uplink's queue by.
+            // Without timestamps an uplink's queue cannot be measured.
             let blind = packet.options.is_empty() && flow.gate.direction == Direction::Up;
             let expected = if blind {
                 Reason::Unchanged
@@ -209,9 +209,9 @@ fn extension_headers_are_no_obstacle() {
         vec![destination(3)],
         vec![destination(31)],
         vec![routing(4, 0, &[9])],
-        // Of any type, when its way is over.
+        // A routing header of any type without segments left.
         vec![routing(3, 0, &[7, 8])],
-        // A fragment that is all of its packet.
+        // A fragment that is a whole packet.
         vec![fragment(0, false)],
         vec![
             hop_by_hop(2),
@@ -226,7 +226,7 @@ fn extension_headers_are_no_obstacle() {
     }
 }
 
-/// Of segment routing the last segment is the connection's end, and stands in the checksum.
+/// With segment routing the last segment is the connection's end, and the one in the checksum.
 #[test]
 fn a_packet_that_is_on_its_way_by_segments_is_of_its_connection() {
     stays_understood(|p| {
@@ -253,11 +253,11 @@ fn extension_headers_that_nobody_understands() {
             return;
         }
         for extensions in [
-            // More than anybody sends.
+            // More than are looked at.
             vec![destination(1); 9],
-            // Further back than anybody looks.
+            // TCP is further back than is looked at.
             vec![destination(255)],
-            // On its way by means that leave the connection's end unknown.
+            // Routing that leaves the connection's end unknown.
             vec![routing(0, 1, &[9])],
             vec![routing(3, 1, &[9])],
             vec![routing(4, 1, &[])],
@@ -269,7 +269,7 @@ fn extension_headers_that_nobody_understands() {
                 (p.jumbo, p.extensions) = (true, vec![jumbo(lie)]);
             });
         }
-        // One that is longer than its packet, and one that is longer than what IP's header says.
+        // A header that is longer than its packet, and one that is longer than IP's header says.
         let mut longer = hop_by_hop(1);
         longer.1[1] = 100;
         flow.expect_both(Reason::Malformed, |p| p.extensions = vec![longer.clone()]);
@@ -377,7 +377,7 @@ fn packets_that_end_too_early() {
 #[test]
 fn flows_that_are_not_known() {
     everywhere(|mut flow, _, _| {
-        // What leaves the machine begins a flow, if only its scale were known.
+        // A leaving packet would begin a flow if its scale were known.
         let (arrives_for, leaves_for) = match flow.gate.direction {
             Direction::Down => (Reason::NoFlow, Reason::NoScale),
             Direction::Up => (Reason::NoScale, Reason::NoFlow),
@@ -399,7 +399,7 @@ fn an_interface_without_a_record() {
     if !is_root() {
         return;
     }
-    // The law runs where something arrives at the machine, and only there needs the path.
+    // The law runs, and needs the path, only when a packet arrives at the machine.
     for (direction, data, acknowledgement) in [
         (Direction::Down, Reason::NoPath, Reason::Unchanged),
         (Direction::Up, Reason::Measured, Reason::NoPath),

@@ -1,5 +1,5 @@
-//! What is steered of uploads, and how: the acknowledgements that arrive. `tide` decides how low, so
-//! these tests ask whether, and leave it to the connection that no promise is broken.
+//! Uploads are steered by their arriving acknowledgements. `tide` decides how far a window is lowered, so these tests
+//! only ask whether; the connection checks the promises.
 
 use crate::connection::{Connection, MSS, RTT_US, window_of};
 use crate::gate::{Gate, Way};
@@ -11,7 +11,7 @@ use tidegate_testing::is_root;
 use tidegate_testing::skipped;
 
 const START_US: u64 = 5_000_000;
-/// Of the far kernel, 64 kB with the usual scale.
+/// Window field of the far kernel, 64 kB with the usual scale.
 const WINDOW: u16 = 500;
 /// A segment so large that two are more than the law wants.
 const JUMBO: u32 = 8_948;
@@ -56,7 +56,7 @@ fn an_upload_is_steered_on_every_kind_of_link() {
     }
 }
 
-/// There is nothing to tell the uplink's queue by.
+/// The uplink's queue cannot be measured.
 #[test]
 fn without_timestamps_an_upload_is_left_alone() {
     if !is_root() {
@@ -77,8 +77,8 @@ fn without_timestamps_an_upload_is_left_alone() {
     }
 }
 
-/// What a device has summed up, or a peer on this machine has left to be summed up, is another
-/// number afterwards; the sum is right.
+/// The sum that a device took, or that a peer on this machine has left for a device to take, changes with the window;
+/// the checksum stays right.
 #[test]
 fn the_sum_that_a_device_took_stays_right() {
     if !is_root() {
@@ -101,7 +101,7 @@ fn the_sum_that_a_device_took_stays_right() {
     }
 }
 
-/// The scale is the peer's, whoever began; the connection checks edges and floors by it.
+/// The scale is the peer's, whichever side opened the connection, which checks edges and floors by it.
 #[test]
 fn the_scale_is_the_peers_and_in_force_only_if_both_sides_offered_one() {
     if !is_root() {
@@ -121,8 +121,8 @@ fn the_scale_is_the_peers_and_in_force_only_if_both_sides_offered_one() {
             let mut gate = Gate::before(Direction::Up);
             let mut connection = upload(&gate, 1_003);
             connection.scales = scales;
-            // An edge that may not be retracted falls by whole units: no acknowledgement of less
-            // than one lowers the window.
+            // The window falls by whole units of the scale, since its edge may not be retracted: an acknowledgement of
+            // less than a unit does not lower it.
             connection.ack_every = 12;
             if opens {
                 connection.open(&mut gate, START_US);
@@ -166,7 +166,7 @@ fn a_handshake_that_was_missed_settles_no_scale() {
     }
 }
 
-/// The peer's SYN is remembered by its number: our answer is to that one or to none.
+/// The peer's SYN is remembered with its sequence number, which our answer has to acknowledge.
 #[test]
 fn an_answer_to_another_syn_settles_no_scale() {
     if !is_root() {
@@ -182,7 +182,7 @@ fn an_answer_to_another_syn_settles_no_scale() {
     assert_eq!(connection.lowered, 0);
 }
 
-/// Whoever forges a SYN, or an answer to one, does not change the scale of a flow that exists.
+/// A forged SYN, or a forged answer to one, does not change the scale of an existing flow.
 #[test]
 fn a_forged_handshake_takes_nothing_from_a_flow() {
     if !is_root() {
@@ -252,7 +252,7 @@ fn two_segments_are_the_least() {
     let mut connection = upload(&gate, 1_009);
     let (now_us, window) = steered(&mut gate, &mut connection);
     assert!(u32::from(window) << 7 < 2 * JUMBO);
-    // What TSO is to cut says how long the segments are.
+    // A packet that TSO is to cut says how long its segments are.
     let merged = connection.incoming(now_us, 3_000).bytes();
     gate.pass_merged(Way::Arrives, Link::Ethernet, &merged, JUMBO);
     connection.expected += 3_000;
@@ -263,7 +263,7 @@ fn two_segments_are_the_least() {
     assert_eq!(next(&mut connection, &mut gate, now_us + 5_000, 3), 3);
 }
 
-/// What leaves in short frames is padded; padding is no data. And what carries none is not noted.
+/// Short frames are padded, and padding is no data. Packets without data are not noted.
 #[test]
 fn what_leaves_without_data_is_not_noted() {
     if !is_root() {
@@ -302,8 +302,8 @@ fn a_dry_run_changes_nothing_and_what_follows_it_retracts_nothing() {
     assert!(window < WINDOW);
 }
 
-/// Packets pass the programs at once, uncounted; what was known is forgotten, since nobody has
-/// looked at what the flow was told meanwhile.
+/// Packets pass the programs at once, uncounted. The flow is forgotten, since nobody has seen the windows that it was
+/// told in between.
 #[test]
 fn a_law_that_steers_downloads_alone_lets_everything_pass() {
     if !is_root() {

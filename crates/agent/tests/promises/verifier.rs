@@ -10,10 +10,10 @@ use tidegate_agent::skeleton::AgentSkelBuilder;
 use tidegate_agent::step::StepSkelBuilder;
 use tidegate_testing::{hide, is_root};
 
-/// Two fifths of what the kernel allows.
+/// Two fifths of the kernel's limit.
 const BUDGET: u32 = 400_000;
 
-/// A half where it looks at fewer functions on their own.
+/// Half of it where the verifier checks fewer functions on their own.
 const BUDGET_WITHOUT_BTF: u32 = 500_000;
 
 /// Names of an object's programs and the instructions that the verifier walked through for each.
@@ -43,7 +43,7 @@ fn the_verifier_is_not_strained() {
     }
 }
 
-/// The programs for kernels without BTF, whose verifier looks at no function on its own that is given a packet.
+/// The programs for kernels without BTF, whose verifier cannot check functions on their own that take a packet.
 #[test]
 fn nor_is_it_without_btf() {
     if is_root() {
@@ -57,7 +57,7 @@ fn not_strained(budget: u32) {
     let (mut hold, mut step) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut uploads = MaybeUninit::uninit();
     let mut agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
-    // Where shares are by device there is more to look at.
+    // Shares by device need more code.
     let constants = agent.maps.rodata_data.as_deref_mut();
     constants.expect("the programs have constants").by_device = true;
     let hold = HoldSkelBuilder::default().open(&mut hold).expect("open");

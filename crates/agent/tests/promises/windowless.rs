@@ -1,4 +1,4 @@
-//! What has no window: of what kind its flows are, and that all that an interface carries is counted once, by
+//! Traffic without a window: the kinds of flows are recognised, and every packet of an interface is counted once, by
 //! kind and codepoint.
 
 mod reference;
@@ -17,10 +17,10 @@ use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const HERE: Endpoint = (1, 50_000);
-/// What the kernel's test run asks for at least: Ethernet's header and IPv6's.
+/// The shortest packet that the kernel's test run accepts: Ethernet's header and IPv6's.
 const SHORTEST: usize = 54;
 
-/// A gate before the machine, where what arrives does so at the gate.
+/// A gate before the machine that receives.
 fn gate() -> Gate {
     let mut gate = Gate::new();
     gate.at(START_US);
@@ -40,7 +40,7 @@ fn datagram(way: Way, far: u16, payload: &[u8]) -> Packet {
     packet(way, far, Link::Ethernet, Ip::V4).with_datagram(payload)
 }
 
-/// It passes as it came.
+/// Checks that the packet passes unchanged.
 fn pass(gate: &Gate, way: Way, packet: &Packet) {
     let before = packet.bytes();
     assert_eq!(gate.pass(way, packet.link, &before), before, "changed");
@@ -59,7 +59,7 @@ fn kind(flow: &tg_windowless) -> Kind {
     Kind::from_raw(flow.kind).expect("a kind")
 }
 
-/// So many bytes, which begin so.
+/// A payload of `bytes` that begins with `head`.
 fn beginning(head: &[u8], bytes: usize) -> Vec<u8> {
     let mut payload = head.to_vec();
     payload.resize(bytes, 0x5a);
@@ -92,7 +92,7 @@ fn a_flow_is_what_its_first_datagram_says() {
         (443, version(0xc0, 0x1234_5678), 1200, Kind::Udp),
         (443, [&INITIAL[..5], &[21; 11]].concat(), 1200, Kind::Udp),
         (443, version(0x80, 1), 1200, Kind::Udp),
-        // Version 2's Initial, its 0-RTT, a draft, a version that stands for none, Facebook's.
+        // Version 2's Initial, its 0-RTT, a draft, a reserved version, Facebook's.
         (443, version(0xd0, 0x6b33_43cf), 1200, Kind::Quic),
         (443, version(0xd0, 0x6b33_43cf), 1199, Kind::Udp),
         (443, version(0xe0, 0x6b33_43cf), 900, Kind::Quic),
@@ -101,7 +101,7 @@ fn a_flow_is_what_its_first_datagram_says() {
         (443, version(0xc0, 0x1a2a_3a4a), 1200, Kind::Quic),
         (443, version(0xe0, 0x1a2a_3a4a), 1199, Kind::Udp),
         (443, version(0xc0, 0xface_b002), 1200, Kind::Quic),
-        // Short headers are QUIC's for sure nowhere, and likely on one port.
+        // A short header is never certainly QUIC's; on port 443 it is likely.
         (443, vec![0x5b; 16], 1350, Kind::MaybeQuic),
         (4433, vec![0x5b; 16], 1350, Kind::Udp),
         (443, vec![0x1b; 16], 1350, Kind::MaybeQuic),
@@ -172,7 +172,7 @@ fn what_ip_carries_beside_tcp_and_udp_is_told_by_its_number() {
     }
 }
 
-/// What datagrams may look like: nearly what some protocol sends, or anything.
+/// Random datagrams: nearly those of some protocol, or anything.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     const VERSIONS: [u32; 8] = [
         1,
@@ -307,7 +307,7 @@ fn both_ways_of_a_flow_are_noted_in_its_one_record() {
                 assert_eq!((ports, key.protocol), ([HERE.1, 443], 17));
                 assert_eq!(key.key.vlan, u32::from(vlan.unwrap_or(0)));
                 let header = if ip == Ip::V4 { 28 } else { 48 };
-                // A tag that stands in the frame is not the IP packet's, but behind the link's header.
+                // A tag in the frame counts as bytes: it follows the link's header.
                 let header = header + if vlan.is_some() { 4 } else { 0 };
                 let carried = |direction, ecn, bytes: u64| {
                     ((direction, Kind::Quic, ecn), (1, header + bytes))
@@ -340,7 +340,7 @@ fn what_is_forwarded_is_told_from_the_machines_own() {
     assert_eq!(origin(), Origin::Own);
 }
 
-/// Of merged packets each counts, and the length of one is what they are told by.
+/// Each of the merged packets counts; they are recognised by the length of one.
 #[test]
 fn merged_datagrams_count_as_on_the_wire() {
     if !is_root() {
@@ -419,7 +419,7 @@ fn tcp_is_of_a_kind_by_what_can_be_done_with_it() {
         connection.open(&mut gate, START_US);
         connection.steer(&mut gate, START_US, 500);
         let carried = gate.carried();
-        // At this gate nobody looks for what an upload's acknowledgements would say: the answer to the SYN.
+        // This gate does not serve uploads, so the answer to the SYN is not examined.
         let unasked = (Direction::Down, Kind::TcpLeft, Ecn::NotEct);
         assert_eq!(carried.get(&unasked).map(|(packets, _)| *packets), Some(1));
         for direction in Direction::ALL {

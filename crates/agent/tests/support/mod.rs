@@ -1,4 +1,4 @@
-//! What the kernel's tests share.
+//! Helpers that the tests of the kernel share.
 
 /// A record as the bytes that a map holds.
 pub fn bytes<T: Copy>(record: &T) -> &[u8] {

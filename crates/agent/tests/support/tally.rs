@@ -1,4 +1,4 @@
-//! How much is behind a test: packets that it has sent and files that arrived intact, for the table of promises.
+//! Counts what a test has done, for the table of promises: packets sent, and files that arrived intact.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,7 +17,7 @@ pub fn file() {
     FILES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Notes so many packets of the test that runs in this thread.
+/// Notes packets of the test that runs in this thread.
 pub fn note(packets: u64) {
     let Ok(path) = std::env::var(TALLY) else {
         return;

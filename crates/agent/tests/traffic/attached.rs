@@ -11,7 +11,7 @@ const CLSACT_HANDLE: u32 = 0x7467;
 /// Programs of an agent on an interface: what arrives, what leaves.
 pub const PROGRAMS: usize = 2;
 
-/// What [`attached`] says of a hook that is free.
+/// What [`attached`] returns for a free hook.
 pub const NO_PROGRAM: [u32; 0] = [];
 
 /// Ids of the agent's programs on the link's end in the calling thread's namespace, by `hook`.

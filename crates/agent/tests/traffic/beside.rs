@@ -1,4 +1,5 @@
-//! What a connection is steered by is its own, whatever the packets of others have shown to the same programs.
+//! A connection is steered only by its own measurements, whatever other connections' packets have shown to the same
+//! programs.
 
 use crate::slow::{drain, median_rtt_ms, on_slow_link, stream};
 use crate::transfer::Connection;
@@ -6,7 +7,7 @@ use std::thread;
 use tidegate_agent::Direction;
 use tidegate_lab::IpVersion;
 
-/// In milliseconds: several times what an upload has alone, and a fortieth of what a thousand packets take.
+/// In milliseconds: several times the queue of an upload alone, and a fortieth of a thousand packets' queue.
 const SHORT_MS: f64 = 60.0;
 
 /// Over an uplink of 5 Mbit/s with room for a thousand packets: a stream of 1 Mbit/s comes from a server without

@@ -1,5 +1,5 @@
-//! Packets of more than 64 KB ("BIG TCP"): over IPv6 jumbograms with a hop-by-hop header (RFC 2675), over IPv4 such that have
-//! no length in their header.
+//! Packets of more than 64 KB ("BIG TCP"): over IPv6 jumbograms with a hop-by-hop header (RFC 2675), over IPv4 packets
+//! without a length in their header.
 
 use crate::downloads::{check_counts, flow_of};
 use crate::testbed::{count, on_testbed, start};
@@ -15,7 +15,7 @@ use tidegate_testing::skipped;
 /// What the kernel may merge, in bytes.
 const LARGEST: u32 = 180_000;
 
-/// The most that 16 bits say, the length of any other packet.
+/// The most that 16 bits can say: the largest length of other packets.
 const USUAL: u64 = u16::MAX as u64;
 
 /// A window of several such packets, and less than the kernel's own.
@@ -27,7 +27,7 @@ fn law() -> Params {
     }
 }
 
-/// A file in a single write: what is written by pieces leaves by pieces, however much may be merged.
+/// A file in a single write: data that are written in pieces leave in pieces, however much may be merged.
 fn send_as_one(mut from: &TcpStream, mut to: &TcpStream) {
     const DATA: Pattern = Pattern::new(1);
     let mut file = vec![0; FILE as usize];
@@ -54,7 +54,7 @@ fn over_ipv6() {
     files_arrive_intact(IpVersion::V6);
 }
 
-/// Each byte of the file is counted in so few packets that not all of them can have been of the usual size.
+/// Checks that every byte of the file is counted, in too few packets for all to be of the usual size.
 fn files_arrive_intact(version: IpVersion) {
     on_testbed(|hosts| {
         if let Err(error) = hosts.set_largest_packet(LARGEST) {

@@ -1,5 +1,5 @@
-//! Nobody has less with the agent than without it: a download beside traffic that is not steered, as of another machine,
-//! over the same link with an agent and, at the same time in namespaces of its own, without.
+//! No user gets less with the agent than without it: a download beside unsteered traffic, as of another machine, over a
+//! link with an agent and, at the same time in other namespaces, over the same link without.
 
 use crate::downloads::flow_of;
 use crate::slow::{End, FAR, drain, fill};
@@ -18,13 +18,13 @@ use tidegate_link::{Config, Rate};
 const DOWN_BPS: f64 = 20e6;
 const UP_BPS: f64 = 5e6;
 
-/// Who comes second begins after so long; then the shares have to settle before they are looked at.
+/// When the second one begins; then the shares have to settle before they are measured.
 const SECOND: Duration = Duration::from_secs(4);
 const SETTLES: Duration = Duration::from_secs(8);
 const LOOKS: Duration = Duration::from_secs(12);
 
-/// Of what untouched Linux gets or of an even share, whichever is less. In twelve seconds it is up to when the senders
-/// lost packets last. A law that took all queues for its own kept a tenth.
+/// The least share of what untouched Linux gets, or of an even share if that is less. Over twelve seconds the result
+/// varies with the moments at which the senders lose packets. A law that took all queues for its own kept a tenth.
 const KEPT: f64 = 0.5;
 
 /// What the agent does not steer.
@@ -47,7 +47,7 @@ struct Company {
 }
 
 impl Company {
-    /// What is ours by an even share, in Mbit/s.
+    /// Our even share, in Mbit/s.
     fn even_mbps(self) -> f64 {
         DOWN_BPS / 1e6
             * match self.other {
@@ -105,7 +105,7 @@ impl Ends {
     }
 }
 
-/// Datagrams at a constant rate. Nobody listens to them.
+/// Sends datagrams at a constant rate to a port where no socket listens.
 fn blast(socket: &UdpSocket, bps: f64, goes_on: &AtomicBool) {
     const LENGTH: usize = 1400;
     const WITH_HEADERS: f64 = 1428.0;
@@ -121,7 +121,7 @@ fn blast(socket: &UdpSocket, bps: f64, goes_on: &AtomicBool) {
     }
 }
 
-/// Reads for so long. Returns Mbit/s.
+/// Reads for `during`. Returns Mbit/s.
 fn rate_mbps(mut from: &TcpStream, during: Duration) -> f64 {
     let mut buffer = vec![0; 1 << 18];
     let (began, mut bytes) = (Instant::now(), 0);
@@ -131,7 +131,7 @@ fn rate_mbps(mut from: &TcpStream, during: Duration) -> f64 {
     bytes as f64 * 8e-6 / began.elapsed().as_secs_f64()
 }
 
-/// An agent that treats this connection so, and all others otherwise.
+/// An agent with `verdict` for this connection, and `otherwise` for all others.
 fn agent(connection: &Connection, verdict: Verdict, otherwise: Verdict) -> Agent {
     let port = connection.server.local_addr().unwrap().port();
     Agent::start(&AgentConfig {
@@ -149,7 +149,8 @@ fn agent(connection: &Connection, verdict: Verdict, otherwise: Verdict) -> Agent
     .unwrap()
 }
 
-/// Ours, if we have one, which steers all but the other's connection; and the other's, which steers nothing else.
+/// Our agent, if we have one, which steers all but the other's connection; and the other's agent, which steers only
+/// that.
 fn agents(company: Company, steered: bool, other: &Connection) -> Vec<Agent> {
     let steer = Verdict::default;
     let ours = steered.then(|| agent(other, Verdict::LeftAlone, steer()));
@@ -184,7 +185,7 @@ fn ours_mbps(company: Company, steered: bool) -> f64 {
         rate_mbps(&ends.ours.client, SETTLES);
         rate_mbps(&ends.ours.client, LOOKS)
     });
-    // Beside another's agent each lowers the windows of its own connection; otherwise nothing would be tried.
+    // Each agent has to lower the windows of its own connection, or the test shows nothing.
     let of_theirs = (company.other == Other::Steered).then_some(&ends.other);
     let own = steered.then_some(&ends.ours).into_iter().chain(of_theirs);
     for (agent, connection) in agents.iter().zip(own) {

@@ -69,7 +69,7 @@ fn both_ends_send_at_once() {
     });
 }
 
-/// That the agent saw the whole file and did what the law is for.
+/// Checks that the agent saw the whole file, and lowered windows if the law does.
 fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
     let flow = flow_of(agent, Direction::Down, connection);
     assert!(flow.received_bytes >= FILE, "{case}: {flow:?}");
@@ -83,12 +83,12 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
         Law::Drwa | Law::Rledbat => assert!(flow.rewritten > 0, "{case}: never steered"),
         _ => {}
     }
-    // Of this connection or one before; what the agent counts it also remembers.
+    // The count includes earlier connections.
     let rewritten = count(agent, Direction::Down, Reason::Rewritten);
     assert!(rewritten >= flow.rewritten, "{case}");
 }
 
-/// That the agent understood every packet.
+/// Checks that the agent understood every packet.
 pub fn check_counts(agent: &Agent, case: &str) {
     for direction in Direction::ALL {
         for unwelcome in [

@@ -1,5 +1,5 @@
-//! A stranger who knows a connection's ends, and nothing else of it, sends segments in its peer's name, which the kernel
-//! drops: the queue stays as short as it was.
+//! A stranger who knows only a connection's ends sends segments in its peer's name. The kernel drops them, and the
+//! queue stays as short as it was.
 
 use crate::slow::{FAR, median_rtt_ms, on_far_link, on_slow_link};
 use crate::testbed::count;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tidegate_agent::{Direction, Reason};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 
-/// In milliseconds: a few times what a connection has alone, and far less than any of this did.
+/// In milliseconds: a few times the queue of a connection alone, and far less than forged segments once caused.
 const SHORT_MS: f64 = 40.0;
 const PAUSE: Duration = Duration::from_millis(10);
 const PAYLOAD: usize = 100;
@@ -33,7 +33,7 @@ fn sum(bytes: &[u8], before: u32) -> u32 {
     sum
 }
 
-/// Where they are from, and sent to; both of IPv4.
+/// Sends forged segments, over IPv4.
 struct Stranger {
     from: SocketAddrV4,
     to: SocketAddrV4,
@@ -42,7 +42,7 @@ struct Stranger {
 }
 
 impl Stranger {
-    /// In that namespace, against the client.
+    /// A stranger in that namespace, who forges segments to the client.
     fn against(connection: &Connection, server: &Namespace) -> Self {
         let v4 = |address: SocketAddr| match address {
             SocketAddr::V4(address) => address,
@@ -60,7 +60,7 @@ impl Stranger {
         }
     }
 
-    /// A segment with numbers and timestamps that nobody has told it.
+    /// A segment with random numbers and timestamps.
     fn segment(&mut self, payload: usize) -> Vec<u8> {
         let [seq, ack, tsval, tsecr]: [u32; 4] = self.draw.random();
         let mut tcp = Vec::new();
@@ -92,7 +92,7 @@ impl Stranger {
         sendto(self.socket.as_raw_fd(), &packet, &to, MsgFlags::empty()).unwrap();
     }
 
-    /// A hundred a second, as long as the connection is looked at.
+    /// Sends a hundred a second, as long as the connection is measured.
     fn go_on(&mut self, payload: usize, goes_on: &AtomicBool) {
         while goes_on.load(Ordering::Relaxed) {
             self.send(payload);
@@ -101,7 +101,7 @@ impl Stranger {
     }
 }
 
-/// One alone set the edge of the window far ahead, for good, in every other try.
+/// Once, a single one moved the window's edge far ahead, for good, in every other try.
 #[test]
 fn forged_acknowledgements_open_no_upload() {
     on_slow_link(Direction::Up, "5mbit", |hosts, agent| {

@@ -1,4 +1,4 @@
-//! Uploads of a machine behind a router, steered on the router's way out. Made with ip(8) and tc(8).
+//! Uploads of a machine behind a router, steered on the router's way out. The hosts are made with ip(8) and tc(8).
 
 use crate::downloads::{check_counts, flow_of};
 use crate::features;
@@ -101,7 +101,7 @@ fn a_forwarded_upload_is_steered() {
     });
 }
 
-/// The machine inside is the one that was called; the scale is in the caller's SYN.
+/// The machine inside accepts the connection; the scale is in the caller's SYN.
 #[test]
 fn so_is_what_a_server_inside_sends() {
     behind_a_router(|hosts| {
@@ -116,7 +116,7 @@ fn so_is_what_a_server_inside_sends() {
     });
 }
 
-/// Behind one address of the router's: what the agent sees has that.
+/// Packets are masqueraded: the agent sees them with the router's address.
 #[test]
 fn masqueraded_data_are_steered_both_ways() {
     behind_a_router(|hosts| {
@@ -153,8 +153,8 @@ fn a_forwarded_download_is_steered() {
     });
 }
 
-/// Some routers' devices chain segments instead of merging them: only the first one's header is in
-/// reach, so none is changed.
+/// Some routers' devices chain segments instead of merging them: only the first header is in reach, so no segment is
+/// changed.
 #[test]
 fn chained_segments_are_left_alone() {
     behind_a_router(|hosts| {
@@ -169,7 +169,7 @@ fn chained_segments_are_left_alone() {
         let start = || Ok(start(steering(), Hook::Tcx));
         let agent = hosts.router.run(start).unwrap();
         let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
-        // Data that leave, and acknowledge what arrives.
+        // Leaving data that acknowledge arriving data.
         connection.exchange();
         assert!(count(&agent, Direction::Down, Reason::Chained) > 0);
         check_counts(&agent, "chained");
@@ -183,7 +183,7 @@ fn kernel_is_at_least(major: u32, minor: u32) -> bool {
     (number(), number()) >= (major, minor)
 }
 
-/// What has no window is known for whose it is: there, and as the router's own.
+/// A flow without a window is shown as forwarded, or as the router's own.
 #[test]
 fn forwarded_datagrams_are_told_from_the_routers_own() {
     behind_a_router(|hosts| {

@@ -1,4 +1,4 @@
-//! The hold's programs beside the agent's own, by each hook: who sees a packet first, and what is left of both.
+//! The hold's programs beside the agent's own, by each hook: which see a packet first, and what remains of both.
 
 use crate::attached::{at_clsact, at_tcx};
 use crate::lifecycle::steering;
@@ -127,7 +127,7 @@ fn all_see_what_passes_and_hide_nothing() {
     }
 }
 
-/// Without a lease nothing is so much as noted. The agent goes on.
+/// Without a lease the hold does not even note flows. The agent goes on.
 #[test]
 fn without_a_lease_the_hold_does_nothing() {
     for hook in [Hook::Tcx, Hook::Clsact] {
@@ -138,7 +138,7 @@ fn without_a_lease_the_hold_does_nothing() {
             hold.renew(now_us() - Lease::LASTS_US);
             flow(hosts, Direction::Up, 4434);
             assert_eq!(hold.records().candidates(), [], "it is over");
-            // Of a clock that is ahead.
+            // A lease by a clock that is ahead.
             hold.renew(now_us() + 60_000_000);
             flow(hosts, Direction::Down, 4435);
             assert_eq!(hold.records().candidates(), [], "it is none");
@@ -200,7 +200,7 @@ fn the_next_takes_the_place_of_what_a_killed_one_left() {
                 .iter()
                 .all(|id| !before.concat().contains(id))
         );
-        // What it has replaced is not there any more, and nothing of its own is taken for that.
+        // The filters that it has replaced are gone, and its own are not taken for them.
         assert!(left.iter().all(|left| !left.remove().unwrap()));
         assert_eq!(in_order(Hook::Clsact), after);
         drop(hold);
@@ -209,7 +209,7 @@ fn the_next_takes_the_place_of_what_a_killed_one_left() {
     });
 }
 
-/// One without a hold removes what a hold has left.
+/// An agent without a hold removes a hold's leftovers.
 #[test]
 fn an_agent_without_a_hold_clears_up_after_one() {
     on_testbed(|_| {
@@ -224,7 +224,7 @@ fn an_agent_without_a_hold_clears_up_after_one() {
     });
 }
 
-/// Whichever of both goes last takes clsact with it, unless somebody had it there before, or uses it.
+/// The last of the two to go takes clsact with it, unless another program had put it there before, or uses it.
 #[test]
 fn clsact_goes_with_the_last_filter_of_ours_unless_it_is_somebody_s() {
     let ends: [fn((Agent, HoldPrograms)); 2] = [

@@ -103,7 +103,7 @@ fn in_mid_stream_an_uploads_scale_comes_from_the_socket() {
     }
 }
 
-/// What a killed agent steered both ways, the next may be asked to steer one way only.
+/// After a killed agent that steered both directions, the next may steer only one.
 #[test]
 fn an_agent_for_one_direction_does_not_look_at_the_other() {
     for hook in [Hook::Tcx, Hook::Clsact] {
@@ -225,14 +225,14 @@ fn an_empty_clsact_goes_with_the_agent_that_made_it_and_no_other() {
         assert_eq!(filters().map(|all| all.len()), Some(1));
         drop(start(steering(), Hook::Clsact));
         assert_eq!(filters(), None);
-        // Somebody's, who has put no filter there yet.
+        // Another program's clsact, without a filter yet.
         whole().create().unwrap();
         drop(start(steering(), Hook::Clsact));
         assert_eq!(filters().map(|all| all.len()), Some(0));
-        // Somebody's filter in ours.
+        // Another program's filter in our clsact.
         whole().destroy().unwrap();
         let agent = start(steering(), Hook::Clsact);
-        // Of their kind, as matchall and u32 are modules that a kernel may lack.
+        // A BPF filter, since a kernel may lack the modules of matchall and u32.
         let program = decides();
         let mut theirs = TcHookBuilder::new(program.as_fd()).hook(TC_INGRESS);
         theirs.ifindex(interface().index as i32).priority(7);
@@ -242,7 +242,7 @@ fn an_empty_clsact_goes_with_the_agent_that_made_it_and_no_other() {
     });
 }
 
-/// Starts an agent in a process of its own and kills that in mid-transfer. Returns what was attached.
+/// Starts an agent in a separate process, and kills it in mid-transfer. Returns what was attached.
 fn kill_an_agent(hook: Hook, arrived: &AtomicU64) -> Vec<u32> {
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([

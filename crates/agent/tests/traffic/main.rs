@@ -1,8 +1,7 @@
 //! The live agent on real traffic: kernel TCP between two namespaces on a veth pair. Needs root, and
 //! says aloud when it is skipped.
 //!
-//! Every byte is checked, and no packet may arrive with a wrong checksum, whatever else a test is
-//! about.
+//! Every test checks every byte, and that no packet arrives with a wrong checksum.
 
 #[path = "../support/tally.rs"]
 mod tally;

@@ -20,7 +20,7 @@ const CONNECTIONS: usize = 1_000;
 const PART: usize = 8_192;
 const TURNS: u64 = 12;
 
-/// Flows that a small table holds, and connections that nobody accepts: many times as many.
+/// Flows that a small table holds, and many more connections that no server accepts.
 const TABLE: u32 = 256;
 const FLOOD: u16 = 4_000;
 
@@ -43,7 +43,7 @@ fn connections(hosts: &Veth) -> Vec<(TcpStream, TcpStream)> {
     (0..CONNECTIONS).map(connect).collect()
 }
 
-/// Each sends a part, then each reads one, and so on: all are under way at once.
+/// Each sends a part, then each reads one, and so on: all parts are in flight at once.
 fn by_turns<'a>(ends: impl Iterator<Item = (&'a TcpStream, &'a TcpStream)> + Clone) {
     let mut part = [0; PART];
     for turn in 0..TURNS {

@@ -1,9 +1,9 @@
-//! What the tables take: as it is said beforehand, and as the kernel counts it.
+//! The tables' memory: as computed beforehand, and as the kernel counts it.
 
 use crate::testbed::{interface, on_testbed};
 use tidegate_agent::{Agent, Config, Directions, table_bytes};
 
-/// Those of a small router, and the most that there are unless more are asked for.
+/// The defaults of a small router, and of a machine with much memory.
 const CONNECTIONS: [u32; 2] = [512, 16_384];
 
 /// By how much the two may differ.

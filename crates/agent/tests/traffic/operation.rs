@@ -38,7 +38,7 @@ fn config(rules: Rules) -> Config {
     }
 }
 
-/// That leaves alone what `rule` is about.
+/// Rules that leave alone the flows that `rule` matches.
 fn denying(rule: Rule) -> Rules {
     let verdict = Verdict::LeftAlone;
     Rules {
@@ -99,7 +99,7 @@ fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
     }
 }
 
-/// A modem was pulled out, and has another number now that it is back.
+/// A modem is pulled out, and has another index when it comes back.
 #[test]
 fn a_rule_about_an_interface_that_returned_holds_again() {
     on_testbed(|hosts| {
@@ -163,7 +163,7 @@ impl Group {
         group
     }
 
-    /// Has sockets belong to the group that are made meanwhile, by all of this process.
+    /// Moves this process into the group during `act`: sockets that it makes then belong to the group.
     fn run<T>(&self, act: impl FnOnce() -> T) -> T {
         let join = |group: &Path| {
             let pid = std::process::id().to_string();
@@ -247,7 +247,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
                 let pinned = kill_a_pinned_agent(hook, arrived);
                 wait_for_more(arrived, FILE / 4);
                 assert_eq!(attached(hook), pinned, "{hook:?}: detached");
-                // What was promised before the agent came falls only by what arrives.
+                // A window promised before the agent came falls only as data arrive.
                 wait_for("the law's window at the server", || {
                     TcpInfo::of(&connection.server).unwrap().peer_window_bytes <= LIMIT
                 });
@@ -257,7 +257,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
                 for leftover in &left {
                     leftover.remove().unwrap();
                 }
-                // The kernel detaches a link some time after the last name of it is gone.
+                // The kernel detaches a link some time after its last name is removed.
                 wait_for("the programs of the killed agent to go", || {
                     attached(hook).len() == PROGRAMS
                 });
@@ -298,8 +298,8 @@ fn a_pinned_agent_takes_its_names_back_or_leaves_them() {
     });
 }
 
-/// Starts a pinned agent in a process of its own and kills that in mid-transfer, once it has steered.
-/// Returns what was attached.
+/// Starts a pinned agent in a separate process, and kills it in mid-transfer once it has steered. Returns what was
+/// attached.
 fn kill_a_pinned_agent(hook: Hook, arrived: &AtomicU64) -> Vec<u32> {
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([

@@ -1,4 +1,4 @@
-//! Programs of others at the same hooks.
+//! Other software's programs at the same hooks.
 
 use crate::attached::tcx;
 use crate::downloads::flow_of;

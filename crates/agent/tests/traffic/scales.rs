@@ -10,7 +10,7 @@ use tidegate_agent::{Direction, Hook};
 use tidegate_lab::Veth;
 use tidegate_laws::Params;
 
-/// So large a buffer that its window needs the largest scale (RFC 7323 section 2.3).
+/// A buffer large enough for its window to need the largest scale (RFC 7323 section 2.3).
 const LARGEST_BUFFER: &str = "4096 131072 1073741824";
 
 #[test]
@@ -51,7 +51,7 @@ fn exchange(hosts: &Veth, scale: u8, params: Params) {
     check_counts(&agent, &format!("scale {scale}"));
 }
 
-/// Of the peer's windows and of ours, as the kernel says.
+/// The scales of the peer's windows and of ours, asked of the kernel.
 fn scales(socket: &impl AsRawFd) -> [u8; 2] {
     /// `tcpi_snd_wscale` and `tcpi_rcv_wscale` of linux/tcp.h's tcp_info share this byte.
     const SCALES: usize = 6;

@@ -17,16 +17,16 @@ use tidegate_laws::Params;
 use tidegate_link::{Config, Rate};
 use tidegate_testing::skipped;
 
-/// Until the law knows the link, and how long is looked then.
+/// How long the law gets to know the link, and how long is measured then.
 const SETTLES: Duration = Duration::from_secs(4);
 const LOOKS: Duration = Duration::from_secs(4);
 
 /// The round trip of a far link.
 pub const FAR: Duration = Duration::from_millis(40);
 
-/// Runs `act` in the client's namespace, with an agent that steers by `tide`, over a link that is slow in that direction.
-/// All runs on one CPU, so that all packets meet the same of what the programs keep for each. Not where the link cannot
-/// be made slow, which is said aloud.
+/// Runs `act` in the client's namespace, with an agent that steers by `tide`, over a link that is slow in that
+/// direction. Everything runs on one CPU, so that all packets use the same per-CPU data of the programs. Skipped, with
+/// a message, if the link cannot be made slow.
 pub fn on_slow_link(slow: Direction, rate: &str, act: impl FnOnce(&Veth, &Agent) + Send) {
     on_testbed(|hosts| {
         stay_on_one_cpu();
@@ -80,8 +80,8 @@ fn stay_on_one_cpu() {
     sched_setaffinity(Pid::from_raw(0), &here).unwrap();
 }
 
-/// The sender's round trip in milliseconds, the median of some seconds of bulk data to `receiver`; beside them, once
-/// the law knows the link, whatever `others` do until they are told to end.
+/// The sender's median round trip in milliseconds, over some seconds of bulk data to `receiver`. Once the law knows the
+/// link, `others` run beside it until they are told to end.
 pub fn median_rtt_ms(
     sender: &TcpStream,
     receiver: &TcpStream,
@@ -94,7 +94,7 @@ pub fn median_rtt_ms(
         let _until_done = End(&goes_on);
         thread::sleep(SETTLES);
         scope.spawn(|| others(&goes_on));
-        // What the others do has shown by then.
+        // The others have had time to take effect.
         thread::sleep(SETTLES / 4);
         let mut seen = Vec::new();
         let began = Instant::now();
@@ -107,7 +107,7 @@ pub fn median_rtt_ms(
     })
 }
 
-/// Has all end, also when the test fails.
+/// Ends all threads when dropped, also when the test fails.
 pub struct End<'a>(pub &'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -137,7 +137,7 @@ pub fn drain(mut from: &TcpStream, goes_on: &AtomicBool) {
     }
 }
 
-/// Sends so many bits a second, in ten pieces.
+/// Sends `bps` bits per second, in ten pieces a second.
 pub fn stream(mut to: &TcpStream, bps: usize, goes_on: &AtomicBool) {
     let piece = vec![0; bps / 80];
     while goes_on.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! Readers that pause: the kernel says that its window is zero, the sender probes, and the file goes on
-//! when the reader does. And connections that are idle, kept alive by probes of their own.
+//! Readers that pause: the kernel advertises a zero window, the sender probes, and the file goes on when the reader
+//! does. Idle connections are kept alive by keepalive probes.
 
 use crate::lifecycle::steering;
 use crate::testbed::{count, on_testbed, start, wait_for};
@@ -55,7 +55,7 @@ fn an_upload_goes_on_when_its_reader_does() {
     });
 }
 
-/// The receiver's buffer is full, it has said so, and has been asked twice whether that has changed.
+/// Waits until the receiver's buffer is full, it has advertised a zero window, and the sender has probed twice.
 fn wait_for_probes(sender: &TcpStream) {
     wait_for("a probe of a zero window", || {
         let (backoff, window) = probes_and_window(sender);

@@ -1,4 +1,4 @@
-//! The testbed, and what holds for all of them.
+//! The testbeds, and the checks that all of them make.
 
 use crate::tally;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use tidegate_laws::Params;
 use tidegate_link::{Config, Disorder, Loss, Rate};
 use tidegate_testing::is_root;
 
-/// Runs `act` in the client's namespace. Whatever it does, no packet may have a wrong checksum.
+/// Runs `act` in the client's namespace. No packet may arrive with a wrong checksum.
 ///
-/// One at a time: the tests measure time. Nothing at all without root, which is said aloud.
+/// One test at a time, since the tests measure time. Skipped, with a message, without root.
 pub fn on_testbed(act: impl FnOnce(&Veth) + Send) {
     let Some(_turn) = turn() else { return };
     let hosts = Veth::new().unwrap();
@@ -37,8 +37,7 @@ pub fn check_hosts<'a>(hosts: impl IntoIterator<Item = &'a Namespace>) {
     tally::note(packets);
 }
 
-/// Runs `act` in the client's namespace before a link that loses, reorders and duplicates packets; else
-/// the same.
+/// The same over a link that loses, reorders and duplicates packets.
 pub fn on_impaired_testbed(act: impl FnOnce(&EmulatedHosts) + Send) {
     let Some(_turn) = turn() else { return };
     let link = Config {
@@ -84,7 +83,7 @@ pub fn start(params: Params, hook: Hook) -> Agent {
     start_for(Directions::Both, params, hook)
 }
 
-/// One that steers those alone.
+/// An agent that steers those directions only.
 pub fn start_for(directions: Directions, params: Params, hook: Hook) -> Agent {
     Agent::start(&AgentConfig {
         interfaces: vec![interface()],
@@ -101,7 +100,7 @@ pub fn interface() -> Interface {
     Interface::find(Veth::INTERFACE).unwrap()
 }
 
-/// How many packets met the fate `reason` where data of that direction are steered.
+/// How many packets count under `reason` for data of that direction.
 pub fn count(agent: &Agent, direction: Direction, reason: Reason) -> u64 {
     let counts = agent.counts().unwrap();
     let mut counts = counts.iter().filter(|c| c.direction == direction);
@@ -126,7 +125,7 @@ pub fn tcp_counter(host: &Namespace, name: &str) -> u64 {
     counter(host, "Tcp:", name)
 }
 
-/// One of a host's protocol.
+/// A counter of a host's protocol.
 fn counter(host: &Namespace, protocol: &str, name: &str) -> u64 {
     let table = host
         .run(|| Ok(std::fs::read_to_string("/proc/thread-self/net/snmp")?))

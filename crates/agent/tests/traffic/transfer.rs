@@ -23,7 +23,7 @@ const PACE: u64 = 50_000_000;
 /// A receive buffer that lets the kernel's window grow far beyond what any law wants here, in bytes.
 const RECEIVE_BUFFER: usize = 16 << 20;
 
-/// No call may block for longer: a connection that stands still for so long is broken.
+/// No call may block for longer: a connection that stalls for this long is broken.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 const DOWN: Pattern = Pattern::new(1);
@@ -60,7 +60,7 @@ impl Connection {
         Self::of(client, server)
     }
 
-    /// Of two sockets that are connected.
+    /// From two sockets that are connected.
     pub fn of(client: TcpStream, server: TcpStream) -> Self {
         for stream in [&client, &server] {
             stream.set_read_timeout(Some(TIMEOUT)).unwrap();
@@ -74,17 +74,17 @@ impl Connection {
         self.download_during(|_| {});
     }
 
-    /// Downloads a file, and on until `act` is done, which is given the bytes that have arrived.
+    /// Downloads a file, and more until `act` is done, which gets the number of bytes that have arrived.
     pub fn download_during(&self, act: impl FnOnce(&AtomicU64)) {
         transfer_during(&self.server, &self.client, DOWN, act);
     }
 
-    /// Downloads a file of which nothing is read before `act` is done.
+    /// Downloads a file, but reads nothing before `act` is done.
     pub fn download_after(&self, act: impl FnOnce()) {
         transfer_after(&self.server, &self.client, DOWN, act);
     }
 
-    /// Uploads one, likewise.
+    /// Uploads a file in the same way.
     pub fn upload_after(&self, act: impl FnOnce()) {
         transfer_after(&self.client, &self.server, UP, act);
     }
@@ -94,7 +94,7 @@ impl Connection {
         self.upload_during(|_| {});
     }
 
-    /// Uploads a file, likewise.
+    /// Uploads a file in the same way.
     pub fn upload_during(&self, act: impl FnOnce(&AtomicU64)) {
         transfer_during(&self.client, &self.server, UP, act);
     }
@@ -126,7 +126,7 @@ impl Connection {
     }
 }
 
-/// A file from `from` to `to`, and on until `act` is done, which is given the bytes that have arrived.
+/// Sends a file from `from` to `to`, and more until `act` is done, which gets the number of bytes that have arrived.
 fn transfer_during(
     from: &TcpStream,
     to: &TcpStream,
@@ -138,7 +138,7 @@ fn transfer_during(
     thread::scope(|scope| {
         let sender = scope.spawn(|| send(from, pattern, &busy));
         let receiver = scope.spawn(|| receive(to, pattern, &arrived));
-        // Also if `act` panics, or the sender would not come to an end.
+        // Also if `act` panics: otherwise the sender would never end.
         let until_done = Finish(&busy);
         act(&arrived);
         drop(until_done);
@@ -163,7 +163,7 @@ impl Drop for Finish<'_> {
     }
 }
 
-/// Sends a file, and on as long as somebody is `busy`. Returns the bytes sent.
+/// Sends a file, and more as long as `busy` is set. Returns the bytes sent.
 fn send(mut stream: &TcpStream, pattern: Pattern, busy: &AtomicBool) -> u64 {
     let mut chunk = vec![0; CHUNK];
     let mut sent = 0;

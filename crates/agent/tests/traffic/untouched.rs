@@ -1,4 +1,4 @@
-//! Connections whose windows are not the agent's to change: they carry files as if it were not there.
+//! Connections whose windows the agent may not change carry files as without the agent.
 
 use crate::downloads::flow_of;
 use crate::lifecycle::steering;
@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use tidegate_agent::{Agent, Direction, Hook, Reason};
 use tidegate_testing::skipped;
 
-/// No window is lowered, and the packets are counted as `reason`.
+/// Checks that no window is lowered, and the packets are counted as `reason`.
 fn assert_untouched(agent: &Agent, reason: Reason) {
     for direction in Direction::ALL {
         assert_eq!(
@@ -34,7 +34,7 @@ fn mptcp() {
     });
 }
 
-/// The agent is older than the handshake or not; the socket says that it is a subflow's.
+/// Without the handshake, the socket tells that it is a subflow's.
 #[test]
 fn mptcp_in_mid_stream() {
     on_testbed(|hosts| {
@@ -47,7 +47,7 @@ fn mptcp_in_mid_stream() {
     });
 }
 
-/// What falls back to plain TCP is steered.
+/// A connection that falls back to plain TCP is steered.
 #[test]
 fn mptcp_that_the_server_does_not_know() {
     on_testbed(|hosts| {
@@ -98,7 +98,7 @@ fn tcp_md5() {
     });
 }
 
-/// A key for whoever is at `peer`; the listener's is for the client's network.
+/// A key for `peer`; the listener's is for the client's network.
 fn signature(peer: Option<SocketAddr>) -> Md5Signature {
     // SAFETY: all zeroes are a valid address and a valid key.
     let mut signature: Md5Signature = unsafe { std::mem::zeroed() };

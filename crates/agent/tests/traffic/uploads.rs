@@ -13,7 +13,7 @@ use tidegate_testing::skipped;
 /// The uplink: a queue of the kernel's behind the agent, 80 ms deep.
 pub const UPLINK: &str = "tbf rate 200mbit burst 128kb limit 2mb";
 
-/// What is acknowledged before the agent has an edge to count from.
+/// Bytes that may be acknowledged before the agent knows an edge.
 const FIRST: u64 = 1_000_000;
 
 fn laws() -> [Params; 2] {
@@ -23,8 +23,8 @@ fn laws() -> [Params; 2] {
     })
 }
 
-/// Runs `act` in the client's namespace, whose end of the link is slow. Not where that cannot be made,
-/// which is said aloud.
+/// Runs `act` in the client's namespace, whose end of the link is slow. Skipped, with a message, if it cannot be made
+/// slow.
 fn on_slow_testbed(act: impl FnOnce(&Veth) + Send) {
     on_testbed(|hosts| {
         let mut tc = Command::new("tc");
@@ -88,7 +88,7 @@ fn without_timestamps_an_upload_is_left_alone() {
     });
 }
 
-/// That the agent saw the whole file and steered it.
+/// Checks that the agent saw the whole file and steered it.
 fn check(agent: &Agent, connection: &Connection, case: &str) {
     let flow = flow_of(agent, Direction::Up, connection);
     assert!(flow.received_bytes + FIRST >= FILE, "{case}: {flow:?}");

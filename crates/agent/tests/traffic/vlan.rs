@@ -22,7 +22,8 @@ fn load(twice: bool) -> TrunkSkel<'static> {
     open.load().unwrap()
 }
 
-/// Attaches to the link's end in that namespace: what leaves meets it before all other programs, what arrives after them.
+/// Attaches to the link's end in that namespace: leaving packets meet it before all other programs, arriving ones after
+/// them.
 fn attach(host: &Namespace, program: &ProgramMut, hook: libbpf_sys::bpf_attach_type) -> OwnedFd {
     let leaves = hook == libbpf_sys::BPF_TCX_EGRESS;
     let order = if leaves {

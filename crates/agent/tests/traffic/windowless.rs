@@ -1,5 +1,5 @@
-//! What has no window, on its way between two kernels: seen as what it is, counted as on the wire, and left as
-//! it was.
+//! Traffic without a window between two kernels: its kind is recognised, its packets are counted as on the wire and
+//! pass unchanged.
 
 use crate::lifecycle::steering;
 use crate::tally;
@@ -73,7 +73,7 @@ fn run<T>(act: impl Future<Output = T>) -> T {
     runtime.block_on(act)
 }
 
-/// What went `direction` of the one flow of that kind.
+/// The `direction` of the only flow of that kind.
 fn way(agent: &Agent, kind: Kind, direction: Direction) -> WindowlessView {
     let ways = agent.windowless().into_iter();
     let ways: Vec<_> = ways
@@ -94,8 +94,8 @@ fn carried(agent: &Agent, kind: Kind, direction: Direction) -> Vec<Carried> {
         .collect()
 }
 
-/// Each datagram that either end has sent is counted, however the kernels cut and merge them; and the sums of the
-/// link are those of its one flow.
+/// Each datagram that either end has sent is counted, however the kernels cut and merge them; the link's sums are those
+/// of its only flow.
 #[test]
 fn quic_is_known_by_its_handshake_and_counted_datagram_by_datagram() {
     on_testbed(|hosts| {
@@ -125,7 +125,7 @@ fn quic_is_known_by_its_handshake_and_counted_datagram_by_datagram() {
     });
 }
 
-/// An agent that starts later has not seen the handshake; on port 443 it is likely.
+/// An agent that starts later has not seen the handshake; on port 443 QUIC is likely.
 #[test]
 fn quic_in_mid_stream_is_likely() {
     on_testbed(|hosts| {
@@ -146,7 +146,7 @@ fn quic_in_mid_stream_is_likely() {
     });
 }
 
-/// Marks that a sender has set by itself, and messages as WireGuard's.
+/// Marks that a sender has set by itself, and messages like WireGuard's.
 #[test]
 fn codepoints_and_tunnels_are_told_apart() {
     on_testbed(|hosts| {

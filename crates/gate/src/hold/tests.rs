@@ -18,7 +18,7 @@ fn leaving(port: u16, at_us: u64) -> Leaving {
     }
 }
 
-/// Marks are the moments at which packets may leave.
+/// Marks are the times at which packets may leave.
 fn all(hold: &mut Hold, now_us: u64) -> Vec<u32> {
     hold.look(&mut |_: &Leaving, _: &[u8]| 0, now_us);
     std::iter::from_fn(|| hold.pop())
@@ -110,8 +110,8 @@ fn one_flow_is_let_go_and_others_wait() {
 }
 
 proptest! {
-    /// Whatever a law says, whatever is let go: each flow's packets leave in their order, once each, and
-    /// none later than the limit if somebody looks.
+    /// Whatever the law says and whatever is let go, each flow's packets leave in order, once each, and none later than
+    /// the limit, as long as the law is asked in time.
     #[test]
     fn order_and_bounds_hold(
         steps in prop::collection::vec((0_u16..4, 0_u64..3000, any::<u64>(), 0_u8..20), 1..400),
@@ -124,7 +124,7 @@ proptest! {
         let mut left = Vec::new();
         for (id, (port, pause_us, due_us, event)) in (0..).zip(steps) {
             now_us += pause_us;
-            // Time has stood still for nobody: what is due left before.
+            // Time has passed: packets that are due leave first.
             left.extend(all(&mut hold, now_us));
             let due_us = if event < 10 { now_us + due_us % 10_000 } else { due_us };
             hold.push(leaving(port, now_us), id, due_us);

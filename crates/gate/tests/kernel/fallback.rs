@@ -38,8 +38,7 @@ enum Fate {
     Rejected,
 }
 
-/// How long that may take at most, on a machine that has other work to do: it is known within a millisecond on one that
-/// has not.
+/// How long that may take at most on a busy machine; on an idle one it is known within a millisecond.
 const MOST: Duration = Duration::from_secs(5);
 
 fn fate(from: &Namespace, to: &Namespace, at: SocketAddr, datagram: &[u8]) -> Fate {
@@ -56,7 +55,7 @@ fn fate(from: &Namespace, to: &Namespace, at: SocketAddr, datagram: &[u8]) -> Fa
     let client = bound(from, (any, 0).into());
     client.connect(at).unwrap();
     let began = Instant::now();
-    // Of this machine's own packets the kernel says at once that they were refused.
+    // The kernel refuses this machine's own packets at once.
     let sent = client.send(datagram);
     let mut buffer = [0; 2048];
     while began.elapsed() < MOST {
@@ -82,7 +81,7 @@ fn initials_are_rejected_and_nothing_else() {
         return;
     }
     let Some(hosts) = hosts() else { return };
-    // What a machine is told of its own packets comes by the loopback device.
+    // The ICMP errors for a machine's own packets come through the loopback device.
     assert!(sh(&hosts.client, "ip link set lo up"));
     let make = |choices: &[Choice]| hosts.client.run(|| Ok(Fallback::new(choices)?)).unwrap();
     for version in IpVersion::ALL {
@@ -116,7 +115,7 @@ fn initials_are_rejected_and_nothing_else() {
             long(0xe0, 0x6b33_43cf), // 0-RTT of version 2
             long(0xc0, 0x6b33_43cf), // Retry of version 2
             long(0xc0, 0),           // a list of versions
-            long(0xc0, 0x1234_5678), // of no version of QUIC's
+            long(0xc0, 0x1234_5678), // not a version of QUIC
             initial[..1199].to_vec(),
             b"\xc3".to_vec(),
             Vec::new(),
@@ -150,7 +149,7 @@ fn initials_are_rejected_and_nothing_else() {
     }
 }
 
-/// Were a chain removed for it, the kernel would drop all that waits.
+/// If a chain were removed for it, the kernel would drop all waiting packets.
 #[test]
 fn choices_change_while_packets_wait() {
     const PACKETS: u32 = 200;

@@ -1,4 +1,4 @@
-//! Packets leave when their time stamps say so, where the queueing discipline is `fq`.
+//! Packets leave when their time stamps say so if the queueing discipline is `fq`.
 
 use crate::hosts::{Path, assert_all_in_order, hosts};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -14,10 +14,10 @@ use tidegate_testing::{is_root, skipped};
 const WAIT: Duration = Duration::from_millis(300);
 const QUIET: Duration = Duration::from_millis(1500);
 
-/// What `fq` keeps of a flow unless told.
+/// The default limit of `fq` for a flow, in packets.
 const USUAL: u32 = 100;
 
-/// Two hosts and a flow that leaves by `fq`, of which each packet waits.
+/// Two hosts, and a flow that leaves through `fq`: each of its packets waits.
 struct Testbed {
     hosts: Veth,
     path: Path,
@@ -51,7 +51,7 @@ impl Testbed {
         self.hosts.client.run(ask).unwrap()
     }
 
-    /// Sends that many at once; what arrives, and how long the first and the last had waited.
+    /// Sends `count` packets at once. Returns those that arrive, and how long the first and the last had waited.
     fn send(&self, count: u32) -> (Vec<(u32, Instant)>, [Duration; 2]) {
         let receiver = self.path.receive(QUIET);
         let began = Instant::now();
@@ -105,7 +105,7 @@ fn time_stamps_are_obeyed() {
     assert!(last < 3 * WAIT, "the last left after {last:?}");
 }
 
-/// As a killed agent would leave it.
+/// This is what a killed agent leaves.
 #[test]
 fn what_waits_leaves_though_the_program_is_gone() {
     let Some(testbed) = Testbed::new(4096) else {

@@ -9,7 +9,7 @@ use tidegate_lab::IpVersion;
 
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Each waits that long and little longer. How much is printed.
+/// Each waits as long as the law says, and little longer; the excess is printed.
 #[test]
 fn packets_leave_in_their_time() {
     const WAIT: Duration = Duration::from_millis(40);
@@ -39,7 +39,7 @@ fn packets_leave_in_their_time() {
         let at = |q| late.value_at_quantile(q);
         let [p50, p90, p99, most] = [at(0.5), at(0.9), at(0.99), late.max()];
         println!("{version:?}: late by µs: p50 {p50}, p90 {p90}, p99 {p99}, max {most}");
-        // Of a machine that others use as well only the median says much.
+        // On a busy machine only the median says much.
         assert!(p50 < 2_000, "half are {p50} µs late");
         let counts = gate.counts().unwrap();
         assert_eq!((counts.came, counts.waited, counts.pushed), (1000, 1000, 0));
@@ -62,7 +62,7 @@ fn a_law_that_does_not_mind_the_order_cannot_break_it() {
     assert_eq!(gate.counts().unwrap().came, 3000);
 }
 
-/// Others pass as ever, also while thousands wait.
+/// Other packets pass at once, also while thousands wait.
 #[test]
 fn only_flows_that_were_named_wait() {
     let Some(hosts) = hosts() else { return };
@@ -83,7 +83,7 @@ fn only_flows_that_were_named_wait() {
     assert_eq!(gate.counts().unwrap().came, 2000);
 }
 
-/// In the middle of it: what waits goes first, then what comes.
+/// Dismissed in mid-flow: waiting packets leave first, then new ones.
 #[test]
 fn a_flow_that_is_dismissed_leaves_at_once() {
     const WAIT: Duration = Duration::from_millis(1500);
@@ -110,7 +110,7 @@ fn a_flow_that_is_dismissed_leaves_at_once() {
     assert_eq!(gate.counts().unwrap().waiting, 0);
 }
 
-/// While another is dismissed, what waits goes on to wait, and in order.
+/// While another flow is dismissed, waiting packets go on waiting, in order.
 #[test]
 fn others_are_not_let_go_with_one() {
     let Some(hosts) = hosts() else { return };
@@ -155,7 +155,7 @@ fn segments_that_leave_as_one_wait_as_one() {
     assert_eq!(gate.counts().unwrap().came, 20);
 }
 
-/// Of the same flow, one behind the other: both waits count.
+/// Both gates delay the same flow, one after the other: the waits add up.
 #[test]
 fn two_gates_do_not_mind_each_other() {
     let Some(hosts) = hosts() else { return };

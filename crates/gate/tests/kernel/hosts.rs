@@ -9,10 +9,10 @@ use tidegate_gate::{Flow, Mechanisms};
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::{is_root, skipped};
 
-/// A receiver waits so long for the first packet.
+/// How long a receiver waits for the first packet.
 const FIRST: Duration = Duration::from_secs(10);
 
-/// Two hosts on a link, or none without root or queues, which is said aloud.
+/// Two hosts on a link; none, with a message, without root or queues.
 pub fn hosts() -> Option<Veth> {
     if !is_root() {
         return None;
@@ -39,7 +39,7 @@ impl Path {
         Self::between(&hosts.client, &hosts.server, server, Veth::INTERFACE)
     }
 
-    /// From one host, by its interface of that name, to another.
+    /// From one host, over its interface of that name, to another.
     pub fn between(from: &Namespace, to: &Namespace, address: IpAddr, interface: &str) -> Self {
         let to = to.run(|| Ok(UdpSocket::bind((address, 0))?)).unwrap();
         let any: IpAddr = match address {
@@ -75,8 +75,8 @@ impl Path {
         self.from.send(&number.to_be_bytes()).unwrap();
     }
 
-    /// Receives on a thread until nothing has come for that long after the first packet, for which there is more time: what
-    /// is to send it may have to wait for a processor.
+    /// Receives on a thread until no packet has come for `quiet`. The first packet may take longer, since its sender
+    /// may have to wait for a processor.
     pub fn receive(&self, quiet: Duration) -> JoinHandle<Vec<(u32, Instant)>> {
         let socket = self.to.try_clone().unwrap();
         socket.set_read_timeout(Some(FIRST.max(quiet))).unwrap();
@@ -100,7 +100,7 @@ impl Path {
     }
 }
 
-/// Room for packets that wait on the socket's account.
+/// Sets the socket's send buffer, which waiting packets count against.
 fn room(socket: &UdpSocket, bytes: usize) {
     use nix::sys::socket::{setsockopt, sockopt};
     setsockopt(socket, sockopt::SndBufForce, &bytes).unwrap();
@@ -113,8 +113,8 @@ pub fn assert_all_in_order(came: &[(u32, Instant)], count: u32) {
     assert_eq!(came.len() as u32, count, "the last are missing");
 }
 
-/// All arrived, those that had waited in order and first. Of the others some may have overtaken what still stood in
-/// the queue when the flow was taken out of it; how many is printed.
+/// Checks that all arrived, those that had waited first and in order. Others may have overtaken packets that were still
+/// in the queue when the flow was taken out of it; how many is printed.
 pub fn assert_none_lost(came: &[(u32, Instant)], count: u32, waited: u32) {
     assert_all_in_order(&came[..waited as usize], waited);
     let mut numbers: Vec<_> = came.iter().map(|(number, _)| *number).collect();
@@ -125,7 +125,7 @@ pub fn assert_none_lost(came: &[(u32, Instant)], count: u32, waited: u32) {
     assert!((0..count).eq(numbers), "some came twice");
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 pub fn until(limit: Duration, what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
@@ -134,7 +134,7 @@ pub fn until(limit: Duration, what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Nothing of a process's gate is left.
+/// Checks that nothing of a process's gate is left.
 pub fn assert_nothing_left(host: &Namespace, process: u32) {
     let limit = Duration::from_secs(5);
     until(limit, "the process ends", || !is_alive(process));

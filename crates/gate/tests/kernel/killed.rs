@@ -1,4 +1,4 @@
-//! Whoever is killed: what waited leaves, and nothing stays behind.
+//! An agent or a gate is killed: waiting packets leave, and nothing stays behind.
 
 use crate::hosts::{Path, assert_none_lost, assert_nothing_left, hosts};
 use crate::laws::{Law, myself, start};
@@ -18,7 +18,7 @@ fn send(signal: Signal, process: u32) {
     kill(Pid::from_raw(process as i32), signal).unwrap();
 }
 
-/// An agent in a process of its own, and the number of its gate's.
+/// An agent in a separate process, and the process id of its gate.
 fn agent(hosts: &Veth, flow: &Flow) -> (Child, u32) {
     let spawn = || {
         let mut agent = myself("killed::agent_process");
@@ -52,7 +52,7 @@ fn a_killed_agent_leaves_nothing_and_loses_nothing() {
     std::thread::sleep(Duration::from_millis(100));
     let killed = Instant::now();
     agent.kill().unwrap();
-    // Packets go on to come meanwhile.
+    // More packets come in the meantime.
     for number in 500..1500 {
         path.send_one(number);
         std::thread::sleep(Duration::from_micros(100));
@@ -66,7 +66,7 @@ fn a_killed_agent_leaves_nothing_and_loses_nothing() {
     assert_nothing_left(&hosts.client, gate);
 }
 
-/// As an init system does first.
+/// SIGTERM, as from an init system.
 #[test]
 fn a_gate_that_is_asked_to_end_lets_everything_go() {
     let Some(hosts) = hosts() else { return };
@@ -83,7 +83,7 @@ fn a_gate_that_is_asked_to_end_lets_everything_go() {
     agent.wait().unwrap();
 }
 
-/// The kernel drops what waits in its queue; then packets pass as if there had been no gate.
+/// The kernel drops the packets in its queue; afterwards packets pass as without a gate.
 #[test]
 fn a_killed_gate_loses_what_waited_and_no_more() {
     let Some(hosts) = hosts() else { return };

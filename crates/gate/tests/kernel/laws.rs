@@ -4,14 +4,14 @@ use std::env;
 use std::process::{Command, Stdio};
 use tidegate_gate::{Gate, GateError, Leaving, Limits, serve};
 
-/// What says when packets leave.
+/// Decides when packets leave.
 #[derive(Clone, Copy)]
 pub enum Law {
     /// They wait that long, in µs.
     Wait(u64),
-    /// They wait for any time up to that, in µs: a law need not mind their order.
+    /// Each waits for a random time up to that, in µs: a law need not keep them in order.
     Jitter(u64),
-    /// They wait for two seconds, until that many have come: then it panics.
+    /// They wait for two seconds, until that many have come: then the law panics.
     Panics(u64),
 }
 
@@ -68,7 +68,7 @@ pub fn myself(test: &str) -> Command {
             "--nocapture",
             "--test-threads=1",
         ])
-        // Of a law that panics nobody reads it, and to find its names takes longer than packets may.
+        // Nobody reads a panicking law's backtrace, and looking up its symbols takes longer than packets may wait.
         .env("RUST_BACKTRACE", "0")
         .stdout(Stdio::null())
         .stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! More than may wait passes, and what is gone with its interface is no harm.
+//! Packets beyond the limits pass, and an interface that vanishes with its packets does no harm.
 
 use crate::hosts::{Path, assert_all_in_order, assert_nothing_left, hosts, until};
 use crate::laws::{Law, start};
@@ -33,7 +33,7 @@ fn what_is_too_much_leaves_in_order() {
     assert_eq!(gate.counts().unwrap().pushed, 900);
 }
 
-/// A process that does not get to run: the kernel's queue fills, and what is beyond passes it by.
+/// A process that does not get to run: the kernel's queue fills, and further packets bypass it.
 #[test]
 fn a_full_queue_passes() {
     const PACKETS: u32 = 20_000;
@@ -57,7 +57,7 @@ fn a_full_queue_passes() {
     assert_eq!(gate.counts().unwrap().came, u64::from(first));
 }
 
-/// And waits until it is stopped.
+/// Stops the process, and waits until it has stopped.
 fn stop(process: Pid) {
     kill(process, Signal::SIGSTOP).unwrap();
     until(Duration::from_secs(1), "it stops", || {
@@ -66,8 +66,8 @@ fn stop(process: Pid) {
     });
 }
 
-/// Packets stay on the account of the socket that sent them: with the kernel's usual buffer so many
-/// wait until its program cannot send.
+/// Waiting packets count against the buffer of the socket that sent them. This counts how many fit into the default
+/// buffer before its program can no longer send.
 #[test]
 fn a_socket_can_send_as_many_as_its_buffer_pays_for() {
     let Some(hosts) = hosts() else { return };
@@ -91,7 +91,7 @@ fn a_socket_can_send_as_many_as_its_buffer_pays_for() {
     path.send_one(sent);
 }
 
-/// Taking away a hook would drop what waits in every queue.
+/// Removing a hook would drop the packets in every queue.
 #[test]
 fn asking_what_there_is_drops_nothing() {
     let Some(hosts) = hosts() else { return };
@@ -107,7 +107,7 @@ fn asking_what_there_is_drops_nothing() {
     assert_eq!(gate.counts().unwrap().waited, 500);
 }
 
-/// Its process hangs: the agent is told, and can end it.
+/// The gate's process hangs: the agent gets an error, and can end it.
 #[test]
 fn a_gate_that_hangs_is_given_up() {
     let Some(hosts) = hosts() else { return };
@@ -121,7 +121,7 @@ fn a_gate_that_hangs_is_given_up() {
     assert_nothing_left(&hosts.client, process);
 }
 
-/// The kernel takes along what waits for the interface; the gate goes on.
+/// The kernel drops the packets that wait for the interface; the gate goes on.
 #[test]
 fn an_interface_may_go_and_come_back() {
     if !has_program("ip", "iproute2") {

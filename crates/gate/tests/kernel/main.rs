@@ -1,4 +1,4 @@
-//! The gate on the running kernel, between namespaces of its own, with UDP sockets. Needs root.
+//! The gate on the running kernel, between its own namespaces, with UDP sockets. Needs root.
 
 mod fallback;
 mod fq;

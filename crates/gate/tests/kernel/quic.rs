@@ -16,7 +16,7 @@ const FILE: usize = 4 << 20;
 /// How long quinn waits for an answer.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// A client and a server that sends a file to whoever opens a stream.
+/// A client, and a server that sends a file to each client that opens a stream.
 struct Ends {
     client: Endpoint,
     server: SocketAddr,
@@ -79,7 +79,7 @@ async fn send_files(server: Endpoint) -> Result<()> {
     Ok(())
 }
 
-/// Fetches the file; how long that took.
+/// Fetches the file. Returns how long that took.
 async fn fetch(connection: &Connection) -> Result<Duration> {
     let began = Instant::now();
     let (mut request, mut stream) = connection.open_bi().await?;
@@ -98,8 +98,8 @@ fn within_runtime(act: impl AsyncFnOnce(&Veth) -> Result<()>) {
     runtime.unwrap().block_on(act(&hosts)).unwrap();
 }
 
-/// What stands goes on; what begins is refused. quinn, as a rule, believes no ICMP, which anybody might have sent, and
-/// says so when its patience is over.
+/// An established connection goes on; a new one is rejected. quinn does not trust ICMP, which anybody may send, and
+/// gives up only after its timeout.
 #[test]
 fn a_connection_that_stands_is_not_rejected() {
     within_runtime(async |hosts| {
@@ -131,7 +131,7 @@ fn a_download_whose_acknowledgements_wait_arrives() {
     within_runtime(async |hosts| {
         let ends = Ends::new(hosts)?;
         let connection = ends.connect().await?.context("connect")?;
-        // The least of three: the first waits for windows that open, any for a busy machine.
+        // The least of three: the first waits for windows to open, and each may wait for a busy machine.
         let mut untouched = fetch(&connection).await?;
         for _ in 0..2 {
             untouched = untouched.min(fetch(&connection).await?);

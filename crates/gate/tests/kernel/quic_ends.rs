@@ -1,4 +1,4 @@
-//! Ends of QUIC's (quinn) on hosts: a server, and clients that trust it.
+//! QUIC endpoints (quinn) on hosts: a server, and clients that trust it.
 
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
 use rustls::RootCertStore;
@@ -7,16 +7,16 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use tidegate_lab::Namespace;
 
-/// The server's.
+/// The server's name.
 pub const NAME: &str = "server.example";
 
-/// What the server is, with a certificate of its own, and what its clients are.
+/// Configurations of a server with a self-signed certificate, and of its clients.
 pub fn identity() -> (ServerConfig, ClientConfig) {
     let (server, certificate) = certified();
     (server, trusting(certificate))
 }
 
-/// What a server is, and its certificate.
+/// A server's configuration and its certificate.
 pub fn certified() -> (ServerConfig, CertificateDer<'static>) {
     let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
     let certificate = own.cert.der().clone();
@@ -25,14 +25,14 @@ pub fn certified() -> (ServerConfig, CertificateDer<'static>) {
     (server, certificate)
 }
 
-/// What a client is that trusts the server with this certificate.
+/// The configuration of a client that trusts this certificate.
 pub fn trusting(certificate: CertificateDer<'static>) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     roots.add(certificate).unwrap();
     ClientConfig::with_root_certificates(Arc::new(roots)).unwrap()
 }
 
-/// An end on a host, in the runtime that calls.
+/// An endpoint on a host, in the calling runtime.
 pub fn endpoint(host: &Namespace, at: SocketAddr, server: Option<ServerConfig>) -> Endpoint {
     let socket = host.run(|| Ok(UdpSocket::bind(at)?)).unwrap();
     let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));

@@ -1,11 +1,11 @@
-//! What a gate leaves behind in a kernel, if it does.
+//! Looks for what a gate may have left in the kernel.
 
 use std::fs::read_to_string;
 use std::io::ErrorKind;
 use tidegate_lab::Namespace;
 use tidegate_netfilter::{Family, Table};
 
-/// Netfilter queues that somebody serves in the namespace.
+/// The number of netfilter queues that are served in the namespace.
 pub fn queues(host: &Namespace) -> usize {
     let read = || {
         let path = "/proc/thread-self/net/netfilter/nfnetlink_queue";
@@ -19,7 +19,7 @@ pub fn gate_table(process: u32) -> String {
     format!("tidegate-gate-{process}")
 }
 
-/// Whether the namespace has a table of that name: another cannot be made.
+/// Whether the namespace has a table of that name: then another cannot be made.
 pub fn has_table(host: &Namespace, name: &str) -> bool {
     let make = || {
         let table = Table::new(Family::Inet, name)?;
@@ -27,7 +27,7 @@ pub fn has_table(host: &Namespace, name: &str) -> bool {
     };
     match host.run(make).unwrap() {
         Ok(()) => false,
-        // The kernel says either of one that is another's.
+        // For a table of another owner the kernel may return either error.
         Err(error) => match error.kind() {
             ErrorKind::AlreadyExists | ErrorKind::PermissionDenied => true,
             _ => panic!("{error}"),
@@ -36,7 +36,7 @@ pub fn has_table(host: &Namespace, name: &str) -> bool {
 }
 
 pub fn is_alive(process: u32) -> bool {
-    // One that nobody waits for stays as a zombie.
+    // A process that nobody has waited for stays as a zombie.
     let stat = read_to_string(format!("/proc/{process}/stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z "))
 }

@@ -1,4 +1,4 @@
-//! Flows that are forwarded, known by the address that they have outside. Made with ip(8).
+//! Forwarded flows, known by their outer address. The hosts are made with ip(8).
 
 use crate::hosts::{Path, assert_all_in_order, hosts};
 use crate::laws::{Law, start};
@@ -74,7 +74,7 @@ fn a_masqueraded_flow_waits_at_the_router() {
     let masquerade = || Masquerade::new(INSIDE, "tidegate-test");
     let _masquerade = hosts.router.run(masquerade).unwrap();
     let path = hosts.path();
-    // The router keeps the port, as nobody else has it.
+    // The router keeps the port, since it is free there.
     let flow = Flow {
         interface: hosts.wan(),
         local: SocketAddr::new(OUTSIDE, path.flow.local.port()),

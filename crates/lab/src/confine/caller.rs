@@ -13,7 +13,7 @@ pub struct Caller {
     uid: Uid,
     gid: Gid,
     groups: Vec<Gid>,
-    /// What the user database knows.
+    /// The entry in the user database.
     account: Option<User>,
 }
 
@@ -31,7 +31,7 @@ impl Caller {
         } else if let Some(name) = variable("DOAS_USER") {
             let name = name.to_string_lossy();
             let user = User::from_name(&name).context("look for a user")?;
-            let user = user.with_context(|| format!("DOAS_USER={name}: there is no such user"))?;
+            let user = user.with_context(|| format!("DOAS_USER={name}: expected a user of this machine"))?;
             Self::of(user.uid, None)?
         } else {
             return Ok(None);
@@ -42,7 +42,7 @@ impl Caller {
     fn of(uid: Uid, gid: Option<Gid>) -> Result<Self> {
         let account = User::from_uid(uid).context("look for a user")?;
         let gid = gid.or(account.as_ref().map(|user| user.gid));
-        let gid = gid.with_context(|| format!("the user {uid} is not known, nor a group"))?;
+        let gid = gid.with_context(|| format!("user {uid} is not known, expected a group in SUDO_GID"))?;
         let groups = match &account {
             Some(user) => getgrouplist(&CString::new(user.name.as_str())?, gid)?,
             None => vec![gid],
@@ -55,8 +55,8 @@ impl Caller {
         })
     }
 
-    /// Runs the command as this user, who thereby has none of root's capabilities. What is to be done
-    /// before the start and needs root has to be asked for before this.
+    /// Runs the command as this user, without any of root's capabilities. Hooks (`pre_exec`) that need root have to be
+    /// added before this call.
     pub fn take(&self, command: &mut Command) {
         if let Some(user) = &self.account {
             command.env("HOME", &user.dir);
@@ -78,7 +78,7 @@ impl Caller {
 fn numbered(name: &str, value: Option<OsString>) -> Result<Option<u32>> {
     let Some(value) = value else { return Ok(None) };
     let value = value.to_string_lossy();
-    // The largest stands for "as it is" in the system calls.
+    // The largest number means "unchanged" in the system calls.
     let number = value.parse().ok().filter(|&number| number != u32::MAX);
     number
         .map(Some)

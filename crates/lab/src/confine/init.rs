@@ -1,8 +1,8 @@
-//! A PID namespace for the command: all that it has started, in whatever session, ends with it or with the link,
+//! A PID namespace for the command: every process that it has started, in any session, ends with it or with the link,
 //! even by `kill -9` (pid_namespaces(7)).
 //!
 //! The first process of such a namespace inherits orphans, and gets only signals that it asks for. So the command is
-//! the second; the first passes signals on and reports how the command ended.
+//! the second process; the first forwards signals, and reports how the command ended.
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
@@ -32,26 +32,26 @@ pub const FORWARDED: [Signal; 7] = [
     Signal::SIGCONT,
 ];
 
-/// Where the command stands in the terminal's eyes, and what the first process does about it.
+/// The command's place in the terminal's job control, and what the first process does about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the caller's process group, so that it may read the terminal and hears of its keys. Signals that the first
-    /// process gets go to the command alone, and the namespace ends with it.
+    /// In the caller's process group, so that it may read the terminal and gets the signals of its keys. The first
+    /// process forwards its signals to the command alone, and the namespace ends with the command.
     Foreground,
-    /// In a group of its own, which gets the signals. The namespace lasts as long as anybody is in it: a server that
+    /// In a separate group, which gets the signals. The namespace lasts as long as any process is in it: a server that
     /// the command has left behind goes on serving.
     Background,
 }
 
-/// What the first process says of the second.
+/// The first process's report on the command.
 #[derive(Debug)]
 pub struct Report(OwnedFd);
 
-/// Lets the command run as the second process of a new namespace of processes and mounts, in which `resolver`, if
-/// there is one, lies over `/etc/resolv.conf`. What is asked for to be done before the start, and before this, the
-/// first process does; what after this, the second.
+/// Makes the command run as the second process of new PID and mount namespaces, in which `resolver`, if there is one,
+/// is mounted over `/etc/resolv.conf`. Hooks (`pre_exec`) added before this call run in the first process, later ones
+/// in the second.
 ///
-/// The calling thread has to start it, and cannot start threads from now on. The child dies with the thread.
+/// The calling thread has to start the command, and cannot start threads from now on. The child dies with the thread.
 ///
 /// # Errors
 /// Without root, or where the kernel has no such namespaces.
@@ -82,8 +82,8 @@ pub fn confine(command: &mut Command, place: Place, resolver: Option<&Path>) -> 
 }
 
 impl Report {
-    /// How the command ended, once; none as long as it runs, and if the first process could not say. Nobody may have
-    /// the [`Command`] any more.
+    /// How the command ended; returned once. None as long as it runs, and if the first process could not report. The
+    /// [`Command`] has to be dropped before.
     pub fn read(&self) -> Option<ExitStatus> {
         let mut status = [0; 4];
         let told = read(&self.0, &mut status).is_ok_and(|bytes| bytes == status.len());
@@ -91,8 +91,8 @@ impl Report {
     }
 }
 
-/// Mounts for the command only: /proc, and how names resolve. If that is impossible, or others would see it, there are
-/// none.
+/// Mounts /proc and the resolver's file for the command only. If that fails, or other processes would see the mounts,
+/// it makes none.
 fn cover(resolver: Option<&CString>) -> nix::Result<()> {
     const NOTHING: Option<&str> = None;
     unshare(CloneFlags::CLONE_NEWNS)?;
@@ -114,7 +114,7 @@ fn cover(resolver: Option<&CString>) -> nix::Result<()> {
     Ok(())
 }
 
-/// Tells `report` how the command ended, and ends as its place says.
+/// The first process: tells `report` how the command ended, and exits when the command's place says.
 fn be_the_first(command: Pid, place: Place, report: &OwnedFd) -> ! {
     // SAFETY: system calls of numbers. All descriptors but the report's, which is then 0, are the command's alone,
     // and Rust's own by which it learns that a start has failed. _exit ends the process.
@@ -122,7 +122,7 @@ fn be_the_first(command: Pid, place: Place, report: &OwnedFd) -> ! {
         libc::dup2(report.as_raw_fd(), 0);
         libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
         if !has_reader(0) {
-            // We were killed before we could ask that this dies with us.
+            // The parent was killed before this process could ask to die with it.
             libc::_exit(1);
         }
         attend(command, place);
@@ -141,7 +141,7 @@ fn has_reader(pipe: i32) -> bool {
     polled < 0 || ends.revents & libc::POLLERR == 0
 }
 
-/// Waits for the end that the place asks for, and hands signals on meanwhile.
+/// Waits for the end that the place asks for, and forwards signals until then.
 fn attend(command: Pid, place: Place) {
     let mut awaited: SigSet = FORWARDED.into_iter().collect();
     awaited.add(Signal::SIGCHLD);
@@ -162,13 +162,14 @@ fn attend(command: Pid, place: Place) {
         } else if info.si_code != libc::SI_KERNEL
             && let Ok(signal) = Signal::try_from(number)
         {
-            // What the terminal sends, a command in the foreground has got as well.
+            // A command in the foreground has got the terminal's signals itself.
             let _ = kill(addressee, signal);
         }
     }
 }
 
-/// Waits for all that have ended, and reports the command's status if it is among them. Whether that was the end.
+/// Reaps all processes that have ended, and reports the command's status if it is among them. Returns whether the
+/// namespace has ended.
 fn is_over(command: Pid, place: Place) -> bool {
     loop {
         let mut status = 0;
@@ -183,14 +184,14 @@ fn is_over(command: Pid, place: Place) -> bool {
         if ended == 0 {
             return false;
         }
-        // ECHILD: nobody is left.
+        // ECHILD: no process is left.
         if ended < 0 && Errno::last() != Errno::EINTR {
             return true;
         }
     }
 }
 
-/// Tells a status as wait(2) has it.
+/// Reports a status in the form of wait(2).
 fn report(status: libc::c_int) {
     let status = status.to_ne_bytes();
     // SAFETY: descriptor 0 is the report's.

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// As whom a scenario's commands run.
+/// The rights with which a scenario's commands run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// As the user who called; as root if root itself did. Without capabilities in either case, and no program that
@@ -17,8 +17,7 @@ pub enum Rights {
 }
 
 impl Rights {
-    /// Starts the command with these. What is to be done before the start and needs root has to be asked for before
-    /// this.
+    /// Starts the command with these rights. Hooks (`pre_exec`) that need root have to be added before this call.
     pub fn take(&self, command: &mut Command) {
         if let Self::Caller(caller) = self {
             if let Some(caller) = caller {
@@ -29,8 +28,8 @@ impl Rights {
     }
 }
 
-/// Starts the command without capabilities, which it cannot gain either: set-user-ID bits, capabilities of files and,
-/// for root, the mere start of a program give it none (execve(2), `PR_SET_NO_NEW_PRIVS` in prctl(2)).
+/// Starts the command without capabilities, and so that it cannot gain any: neither from set-user-ID bits and file
+/// capabilities nor, as root, by starting a program (execve(2), `PR_SET_NO_NEW_PRIVS` in prctl(2)).
 fn renounce(command: &mut Command) {
     let give_up = || {
         nix::sys::prctl::set_no_new_privs()?;
@@ -40,8 +39,9 @@ fn renounce(command: &mut Command) {
     unsafe { command.pre_exec(give_up) };
 }
 
-/// Of the calling thread: effective, permitted and inheritable ones, and with these ambient ones (capset(2)). The
-/// bounding set stays: without it a program whose file has a capability, as ping has, could not be started at all.
+/// Clears the calling thread's effective, permitted and inheritable capabilities, and with these the ambient ones
+/// (capset(2)). The bounding set stays: without it a program whose file has a capability, such as ping, could not be
+/// started at all.
 fn clear_capabilities() -> nix::Result<()> {
     /// `_LINUX_CAPABILITY_VERSION_3`: two records of 32 bits each.
     const VERSION: u32 = 0x2008_0522;

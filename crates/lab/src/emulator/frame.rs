@@ -1,4 +1,4 @@
-//! A packet on its way, and what the link's stages ask of it.
+//! A packet in flight, and what the link's stages need to know about it.
 
 use crate::tun::MTU;
 use tidegate_link::{Ecn, Instant, Packet, Sequence};
@@ -11,14 +11,14 @@ const UDP: u8 = 17;
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 
-/// An IP packet and where it is.
+/// An IP packet and its place on its route.
 pub struct Frame {
     pub bytes: Vec<u8>,
     /// When it came to the link that it is in.
     pub arrived: Instant,
-    /// Number of its way.
+    /// Number of its route.
     pub route: u32,
-    /// Links of it that are behind it, with the one that it is in.
+    /// How many links of the route it has entered so far.
     pub passed: u8,
 }
 
@@ -27,8 +27,8 @@ impl Packet for Frame {
         self.bytes.len()
     }
 
-    /// A hash of addresses, protocol and, where the packet has them, ports; and of the way, since hosts of
-    /// different sites have the same addresses.
+    /// A hash of addresses, protocol and, if the packet has them, ports; and of the route, since hosts of different
+    /// sites have the same addresses.
     fn flow(&self) -> u64 {
         let Some(ip) = Ip::parse(&self.bytes) else {
             return 0;
@@ -45,7 +45,7 @@ impl Packet for Frame {
         )
     }
 
-    /// TCP's; none without data, SYN or FIN.
+    /// TCP's sequence numbers; none without data, SYN or FIN.
     fn sequence(&self) -> Option<Sequence> {
         let ip = Ip::parse(&self.bytes).filter(|ip| ip.protocol == TCP)?;
         let header = usize::from(ip.payload.get(12)? >> 4) * 4;
@@ -64,7 +64,7 @@ impl Packet for Frame {
     fn ecn(&self) -> Ecn {
         let class = match *self.bytes {
             [first, class, ..] if first >> 4 == 4 => class,
-            // The traffic class lies across two bytes.
+            // The traffic class is split across two bytes.
             [first, rest, ..] if first >> 4 == 6 => rest >> 4,
             _ => 0,
         };
@@ -84,7 +84,7 @@ impl Packet for Frame {
     }
 
     fn duplicate(&self) -> Option<Self> {
-        // All of one size, since the emulator reuses its buffers.
+        // All buffers have the same capacity, since the emulator reuses them.
         let mut bytes = Vec::with_capacity(MTU.max(self.bytes.len()));
         bytes.extend_from_slice(&self.bytes);
         Some(Self { bytes, ..*self })
@@ -92,7 +92,7 @@ impl Packet for Frame {
 }
 
 impl Frame {
-    /// IPv4's header has another word in place of one (RFC 1624 §3, equation 3).
+    /// Updates IPv4's header checksum after one word has changed (RFC 1624 §3, equation 3).
     fn adjust_checksum(&mut self, before: u16, after: u16) {
         let Some(checksum) = self.bytes.get_mut(10..12) else {
             return;
@@ -105,12 +105,12 @@ impl Frame {
     }
 }
 
-/// What identifies a packet's flow, and what it carries.
+/// The fields that identify a packet's flow, and its payload.
 struct Ip<'a> {
     /// Source and destination.
     addresses: &'a [u8],
     protocol: u8,
-    /// Empty in fragments, whose ports are unknown but to the first.
+    /// Empty in fragments: only the first has ports.
     payload: &'a [u8],
 }
 
@@ -128,7 +128,7 @@ impl<'a> Ip<'a> {
                     payload: bytes.get(header..).filter(|_| !is_fragment).unwrap_or(&[]),
                 })
             }
-            // Behind an extension header the protocol is that header's, and so there are no ports.
+            // With an extension header, the protocol is that header's, and the ports are not read.
             6 => Some(Self {
                 addresses: bytes.get(8..40)?,
                 protocol: bytes[6],

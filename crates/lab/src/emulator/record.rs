@@ -1,16 +1,16 @@
-//! The emulator's exact knowledge of packets and queues, and how punctual it was.
+//! The emulator's exact record of packets and queues, and of its punctuality.
 
 use super::Ways;
 use std::time::Duration;
 use tidegate_link::Instant;
 use tidegate_measure::{Bins, Durations, LinkRecord, Passage, round_trip};
 
-/// What became of the packets of one link.
+/// A record of the packets of one link.
 #[derive(Clone, Debug)]
 pub struct LaneRecord {
     /// What the link did to them.
     pub link: LinkRecord,
-    /// Delivered minus due, every packet.
+    /// Delivered minus due, for every packet.
     pub timing_error: Durations,
 }
 
@@ -34,7 +34,7 @@ impl LaneRecord {
     }
 }
 
-/// What the emulator has seen in a run.
+/// The emulator's record of a run.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// Server to client.
@@ -52,7 +52,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// That of packets on those ways: see [`round_trip`].
+    /// The round trip of packets on those links: see [`round_trip`].
     pub fn round_trip(&self, ways: &Ways, time: Instant) -> Option<Duration> {
         let lanes: Vec<_> = [&self.down, &self.up]
             .into_iter()

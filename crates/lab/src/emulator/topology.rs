@@ -1,9 +1,9 @@
-//! Which links a packet passes, by where it comes from and where it goes.
+//! Which links a packet passes, by its source and destination.
 
 use std::net::IpAddr;
 use tidegate_scenario::{DOWN, UP};
 
-/// A way from one port to another.
+/// A route from one port to another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     /// Numbers of the links, in the order in which they are passed.
@@ -21,17 +21,17 @@ pub struct Ways {
     pub up: Vec<usize>,
 }
 
-/// Ways out of a port.
+/// Routes out of a port.
 #[derive(Clone, Debug, Default)]
 pub struct Exits {
-    /// For packets to everybody else.
+    /// The default route.
     pub usual: Option<u32>,
-    /// For packets that have that address at either end; they may lead nowhere.
+    /// Routes for packets with that address at either end; without a route they are dropped.
     pub others: Vec<(IpAddr, Option<u32>)>,
 }
 
 impl Exits {
-    /// The number of the route of a packet; none if it leads nowhere.
+    /// The number of a packet's route; none if it has none.
     pub fn route(&self, packet: &[u8]) -> Option<u32> {
         if self.others.is_empty() {
             return self.usual;
@@ -42,12 +42,12 @@ impl Exits {
     }
 }
 
-/// Ways between ports over links. A packet that has none is dropped.
+/// Routes between ports over links. A packet without a route is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
-    /// All ways.
+    /// All routes.
     pub routes: Vec<Route>,
-    /// Of each port.
+    /// The exits of each port.
     pub exits: Vec<Exits>,
 }
 
@@ -69,20 +69,20 @@ impl Topology {
         topology
     }
 
-    /// One more port, without a way out; its number.
+    /// Adds a port, without a route out of it. Returns its number.
     pub fn add_port(&mut self) -> usize {
         self.exits.push(Exits::default());
         self.exits.len() - 1
     }
 
-    /// One more way; its number.
+    /// Adds a route. Returns its number.
     pub fn add_route(&mut self, route: Route) -> u32 {
         self.routes.push(route);
         self.routes.len() as u32 - 1
     }
 }
 
-/// Where an IP packet comes from and where it goes; none if it is cut short.
+/// The source and destination of an IP packet; none if it is cut short.
 fn ends(packet: &[u8]) -> Option<[IpAddr; 2]> {
     match packet.first()? >> 4 {
         4 => {

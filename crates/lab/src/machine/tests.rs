@@ -1,6 +1,6 @@
 use super::CpuTicks;
 
-/// Busy of what lies between two looks.
+/// The busy share between two readings.
 fn busy(low: bool) -> f64 {
     let before = "cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 1 2 3\n";
     let after = "cpu  120 5 60 840 60 3 1 1 77 0\n";

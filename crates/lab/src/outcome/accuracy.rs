@@ -8,12 +8,13 @@ use tidegate_link::Instant;
 use tidegate_measure::{BIN, quantiles};
 use tidegate_scenario::{Direction, RttAccuracy};
 
-/// Compares, for each flow and bin of time after the warm-up, the mean of the agent's samples with
-/// the round trip that the links on its way made. None without an agent, or if it never had a sample.
+/// Compares, for each flow and bin of time after the warm-up, the mean of the agent's samples with the round trip over
+/// the flow's links. None without an agent, or if it never had a sample.
 ///
-/// What a host adds (its scheduling, a delayed acknowledgement) counts as the agent's error.
+/// Delays in a host (scheduling, a delayed acknowledgement) count as the agent's error.
 ///
-/// `ways` are those of packets of each of the server's addresses; other connections of commands are not compared.
+/// `ways` are the links for each of the server's addresses; connections of commands to other addresses are not
+/// compared.
 pub fn rtt_accuracy(
     (record, ways): (&Record, &BTreeMap<IpAddr, Ways>),
     agent: &[AgentSample],

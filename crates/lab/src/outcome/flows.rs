@@ -78,7 +78,7 @@ fn echo_result(echo: &EchoLog, window: Window) -> FlowResult {
     }
 }
 
-/// Every flow that the agent might hold, whose receiver's counts are the client's or the server's.
+/// Every flow that the agent may hold.
 pub fn held_results(outcome: &RunRecord) -> Vec<HeldResult> {
     let flows = outcome
         .applications

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `rtt_ms` | flow | the sender's smoothed RTT; the mean of a ping's echoes by the time they were sent |
 //! | `cwnd_packets`, `window_bytes` | flow | congestion window; window advertised by the receiver |
-//! | `kernel_window_bytes` | flow | window of the receiver's kernel, before anybody rewrote it |
+//! | `kernel_window_bytes` | flow | window of the receiver's kernel, before the agent rewrote it |
 //! | `kernel_rtt_ms`, `kernel_space_bytes` | flow | the receiver's kernel's estimates of RTT and bytes per RTT |
 //! | `goodput_bps` | flow | payload delivered to the application |
 //! | `agent_rtt_ms`, `agent_queue_ms`, `agent_window_bytes` | flow | what the agent knew and allowed |
@@ -85,7 +85,7 @@ fn flow_series(outcome: &RunRecord) -> Vec<Series> {
             ]
             .map(|(quantity, points)| curve(quantity, &flow.name, points))
         })
-        // What is not TCP's has no windows.
+        // Only TCP has windows.
         .filter(|series| !series.t_s.is_empty())
         .collect()
 }

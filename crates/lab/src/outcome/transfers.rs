@@ -1,4 +1,4 @@
-//! mPath transfers: what they needed, and curves over time:
+//! mPath transfers: their results, and curves over time:
 //!
 //! | quantity | of | what |
 //! | --- | --- | --- |
@@ -15,7 +15,7 @@ use tidegate_link::Instant;
 use tidegate_measure::{BIN, SAMPLE_INTERVAL, curve};
 use tidegate_scenario::{Series, TransferResult};
 
-/// What a transfer needed.
+/// The result of a transfer.
 pub fn result(log: &TransferLog) -> TransferResult {
     let (_, end) = log.seen();
     TransferResult {
@@ -64,7 +64,7 @@ struct History {
 }
 
 impl History {
-    /// `bits` of a packet. A path that has delivered less than the one before is another.
+    /// Adds a sample; `bits` are those of a packet. If a path has delivered less than before, it is a new path.
     fn add(&mut self, at: Instant, window: f64, delivered: u64, bits: f64) {
         self.windows.push((at, window));
         if let Some((before, less)) = self.last

@@ -2,7 +2,7 @@ use super::{Options, run_scenario};
 use std::path::Path;
 use tidegate_scenario::Scenario;
 
-/// What is said about a scenario with that workload and run, and with `more`.
+/// The error for a scenario with that workload and run, and with `more`.
 fn refusal(workload: &str, run: &str, more: &str) -> String {
     let text = format!(
         "name = 'x'
@@ -81,7 +81,7 @@ fn a_congestion_control_of_a_workloads_own_is_the_kernels() {
     }
 }
 
-/// quinn has CUBIC, NewReno and BBR; what comes over TCP after all may have the kernel's others.
+/// quinn has CUBIC, NewReno and BBR; workloads over TCP may have the kernel's others.
 #[test]
 fn quic_has_few_congestion_controls() {
     let refusal = refusal(
@@ -94,7 +94,7 @@ fn quic_has_few_congestion_controls() {
     }
 }
 
-/// Classic and adaptive flow control cannot be had without one.
+/// Classic and adaptive flow control need our own TCP.
 #[test]
 fn a_fixed_window_needs_tcp_of_our_own() {
     let refusal = refusal("does = { bulk = {} }", "window = 9000", "");
@@ -102,7 +102,7 @@ fn a_fixed_window_needs_tcp_of_our_own() {
     assert!(refusal.contains("own_tcp"), "{refusal}");
 }
 
-/// What carries mPath, MPTCP and QUIC.
+/// The kernel's network carries mPath, MPTCP and QUIC.
 #[test]
 fn tcp_of_our_own_has_no_kernel_beside_it() {
     let way = "[{ name = 'other', links = ['down'] }]";
@@ -116,7 +116,7 @@ fn tcp_of_our_own_has_no_kernel_beside_it() {
     }
 }
 
-/// Each has threads and sockets, of which a process has no 100,000, as the simulator may have.
+/// Each connection has threads and sockets, and a process cannot have 100,000 of them; the simulator can.
 #[test]
 fn more_connections_than_sockets_are_refused() {
     let refusal = refusal("does = { bulk = { flows = 301 } }", "", "");

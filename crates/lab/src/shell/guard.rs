@@ -1,11 +1,12 @@
 //! IP forwarding for links only.
 //!
-//! The kernel forwards packets from the uplinks, so that answers reach the links' commands. A table of nf_tables lets
-//! those answers pass and drops all else that would be forwarded from an uplink whose switch was off, or into a link.
+//! The kernel has to forward packets from the uplinks, so that answers reach the links' commands. A table of nf_tables
+//! lets those answers pass. It drops all other packets that would be forwarded into a link, or from an uplink that did
+//! not forward before.
 //!
 //! The table also lists the settings to restore. It has no owner: after a kill it stays, together with the switches,
-//! and goes on dropping until the next link clears up. There is no file, which could be removed or be taken for that of
-//! another namespace.
+//! and goes on dropping until the next link clears up. A file could be removed, or be taken for that of another
+//! namespace, so there is none.
 
 use super::routing::Version;
 use anyhow::{Context, Result};
@@ -19,17 +20,17 @@ const TABLE: &str = "tidegate-link";
 /// Indices of the links' devices.
 const LINKS: &str = "links";
 
-/// Indices of the uplinks whose switches were off,
+/// Indices of the uplinks whose forwarding switches were off.
 const OPENED: &str = "opened";
 
-/// and this, which no interface has, if the switch of all of them was on before.
+/// An index of no interface, which is in that set if the switch of all interfaces was on before.
 const ALL: u32 = 0;
 
 const FORWARD: Chain = Chain {
     name: "forward",
     kind: "filter",
     hook: Hook::Forward,
-    // NF_IP_PRI_FILTER: what it drops is dropped, whatever the others at this hook say.
+    // NF_IP_PRI_FILTER: a packet that it drops is gone, whatever other chains at this hook say.
     priority: 0,
 };
 
@@ -41,7 +42,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Opens those of all versions that can be forwarded.
+    /// Opens the tables of all versions that can be forwarded.
     ///
     /// # Errors
     /// Where there is no nfnetlink.
@@ -54,12 +55,12 @@ impl Guard {
         guards.collect()
     }
 
-    /// Of which packets.
+    /// The version of its packets.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Lets the link of the device `link` send by `uplinks` and be answered.
+    /// Lets the link of the device `link` send over `uplinks` and get answers.
     ///
     /// # Errors
     /// Without root or nf_tables; when a setting cannot be written.
@@ -75,7 +76,7 @@ impl Guard {
         uplinks.iter().try_for_each(|uplink| self.open(*uplink))
     }
 
-    /// Forwards what comes by the interface and is an answer to a link.
+    /// Lets answers to links that arrive at the interface be forwarded.
     ///
     /// # Errors
     /// When a setting cannot be written.
@@ -90,7 +91,7 @@ impl Guard {
             return Ok(());
         };
         if !opened.contains(&uplink) {
-            // This comes first, so that a kill leaves no switch that is not on the list.
+            // The list comes first, so that a kill leaves no switch on that is not listed.
             self.change(&[self.table.insert(OPENED, &uplink.to_ne_bytes())])?;
         }
         self.version.set(&device, true)
@@ -115,7 +116,7 @@ impl Guard {
 
     fn clear_up(&self) -> Result<()> {
         let opened = self.members(OPENED)?.unwrap_or_default();
-        // If somebody switched all of them on meanwhile, these stay on, too.
+        // If the administrator has switched all of them on since, these stay on, too.
         let is_theirs = self.version.is_on("all") && !opened.contains(&ALL);
         let devices = opened.iter().filter(|uplink| **uplink != ALL);
         for device in devices.filter_map(|uplink| name(*uplink)) {
@@ -210,15 +211,15 @@ impl Guard {
     }
 }
 
-/// The name of an interface that is there.
+/// The name of an existing interface.
 fn name(index: u32) -> Option<String> {
     let name = if_indextoname(index).ok()?.into_string().ok()?;
-    // nix takes the C library's "none" for one without letters.
+    // For an unknown index, nix returns an empty name.
     (!name.is_empty()).then_some(name)
 }
 
-/// A lock for changing the tables of a namespace: a table of its own, which belongs to a socket and so vanishes with
-/// its holder, however that ends.
+/// A lock for changing the tables of a namespace: a separate table, which belongs to a socket and so vanishes with its
+/// holder, however that ends.
 #[derive(Debug)]
 pub struct Turn {
     _table: Table,

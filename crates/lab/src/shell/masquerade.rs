@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use std::net::IpAddr;
 use tidegate_netfilter::{Base, Chain, Compare, Expression, Family, Hook, Table, Word};
 
-/// Packets from one address leave the machine with the address of the interface that they leave by,
-/// for as long as this value lives.
+/// While this value lives, packets from one address leave the machine with the address of the interface by which they
+/// leave.
 #[derive(Debug)]
 pub struct Masquerade {
     _table: Table,

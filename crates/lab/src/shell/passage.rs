@@ -1,10 +1,11 @@
-//! Whether the machine lets a link's packets pass, which firewalls of hosts do not: Docker's and ufw's chains drop what is
-//! forwarded (`FORWARD` with the policy `drop`).
+//! Finds out whether the machine lets a link's packets pass. Hosts' firewalls often do not: Docker's and ufw's chains
+//! drop forwarded packets (`FORWARD` with the policy `drop`).
 //!
-//! An accept of ours overrules no drop of another's chain: a packet passes a hook if all chains there let it. So what is
-//! said here is what happens. On the way out a packet is sent before the command starts: the beginning of a connection,
-//! counted before the first and behind the last chain of the hook, where it ends, so that it never leaves the machine.
-//! nf_tables tells who drops it meanwhile. Of the way back, answers are counted in the same places while the link lives.
+//! A packet passes a hook only if all chains there accept it, so our accept cannot overrule another chain's drop. All
+//! that can be done is to report it. For the way out, a packet is sent before the command starts: the first of a
+//! connection, counted before the first chain of the hook and after the last. There it is dropped, so that it never
+//! leaves the machine. nf_tables reports the chain that drops it earlier. For the way back, answers are counted at the
+//! same two places while the link lives.
 
 use super::routing::Version;
 use super::{Place, Subnet};
@@ -20,12 +21,12 @@ use tidegate_netfilter::{
     base_chains,
 };
 
-/// What stands in the way of one version's packets.
+/// An obstacle for the packets of one IP version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// Whether it is IPv6.
     pub ipv6: bool,
-    /// Which way they went.
+    /// Their direction.
     pub way: Way,
     /// What dropped them.
     pub cause: Cause,
@@ -43,24 +44,25 @@ pub enum Way {
 /// What dropped a packet that should have been forwarded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A chain of nf_tables, in which iptables keeps its own today. `base` is where a rule has to stand to be asked before.
+    /// A chain of nf_tables, where iptables, too, keeps its chains today. A rule that comes earlier has to be in
+    /// `base`.
     Chain {
         /// The chain.
         dropped: Dropped,
         /// The chain at the hook, of the same table.
         base: Option<BaseChain>,
     },
-    /// One of these, which drop what no rule accepts.
+    /// One of these chains, which drop packets that no rule accepts.
     OneOf(Vec<BaseChain>),
-    /// `iptables-legacy`'s table `filter`, which tells nobody.
+    /// `iptables-legacy`'s table `filter`, whose drops are not reported.
     Legacy,
-    /// It never came to the chains of what is forwarded.
+    /// The kernel does not forward it: it never came to the hook.
     NotForwarded,
-    /// Nothing that is known.
+    /// An unknown cause.
     Unknown,
 }
 
-/// Counts, by the link's device, before the first chain of the hook and behind the last.
+/// Counts the packets of the link's device before the first chain of the hook and after the last.
 struct Gauge(Table);
 
 const FIRST: Chain = Chain {
@@ -77,7 +79,7 @@ const LAST: Chain = Chain {
 };
 
 impl Gauge {
-    /// In a table of that name, of packets that match, on which the first and the last chain then do as told.
+    /// A gauge in a table of that name, for packets that match; then its first and its last chain do as told.
     fn new(
         version: Version,
         name: &str,
@@ -100,7 +102,7 @@ impl Gauge {
         Ok(Self(table))
     }
 
-    /// Packets that came to the first chain, and to the last.
+    /// How many packets came to the first chain, and to the last.
     fn counts(&self) -> Result<[u64; 2]> {
         let counted = self
             .0
@@ -114,7 +116,7 @@ impl Gauge {
     }
 }
 
-/// What is in the way of the link's packets out; to be called before anything else uses the device.
+/// The obstacles on the link's way out. Has to be called before anything else uses the device.
 ///
 /// # Errors
 /// Without root or nf_tables.
@@ -132,7 +134,7 @@ pub fn obstacles(tun: &Tun, subnet: Subnet, ipv6: bool) -> Result<Vec<Obstacle>>
     Ok(found)
 }
 
-/// None if packets from that address pass, and if there is no route by which they would leave.
+/// None if packets from that address pass, or if they have no route to leave by.
 fn obstacle(tun: &Tun, source: IpAddr) -> Result<Option<Cause>> {
     let (version, destination) = match source {
         IpAddr::V4(_) => (Version::V4, DESTINATIONS.0.into()),
@@ -160,13 +162,13 @@ fn obstacle(tun: &Tun, source: IpAddr) -> Result<Option<Cause>> {
     })
 }
 
-/// For documentation (RFC 5737, RFC 3849): nobody has them, and nothing is sent to them.
+/// Addresses for documentation (RFC 5737, RFC 3849): no host has them, and nothing is sent to them.
 const DESTINATIONS: (Ipv4Addr, Ipv6Addr) = (
     Ipv4Addr::new(192, 0, 2, 1),
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
 );
 
-/// Sends nothing.
+/// Whether there is a route to that address; sends no packet.
 fn has_route(destination: IpAddr) -> bool {
     let any: IpAddr = match destination {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -175,7 +177,7 @@ fn has_route(destination: IpAddr) -> bool {
     UdpSocket::bind((any, 0)).is_ok_and(|socket| socket.connect((destination, 443)).is_ok())
 }
 
-/// The first packet of a connection to a web server, whole, as connection tracking looks at checksums.
+/// The first packet of a connection to a web server, with checksums, which connection tracking verifies.
 fn beginning(source: IpAddr, destination: IpAddr) -> Result<Vec<u8>> {
     const TTL: u8 = 64;
     let builder = match (source, destination) {
@@ -193,7 +195,7 @@ fn beginning(source: IpAddr, destination: IpAddr) -> Result<Vec<u8>> {
     Ok(packet)
 }
 
-/// Until the packet has passed, or has had time enough to.
+/// Waits until the packet has passed, or has had enough time to.
 fn wait_for(gauge: &Gauge) -> Result<[u64; 2]> {
     const TIMEOUT: Duration = Duration::from_millis(500);
     const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -207,7 +209,7 @@ fn wait_for(gauge: &Gauge) -> Result<[u64; 2]> {
     }
 }
 
-/// A chain that rejects has told the sender, who does not exist.
+/// Reads the answers of chains that reject, since the packet's sender does not exist.
 fn discard_answers(tun: &Tun) {
     let mut packet = [0; 2048];
     while nix::unistd::read(tun, &mut packet).is_ok_and(|length| length > 0) {}
@@ -232,7 +234,7 @@ fn cause(version: Version, trace: &Trace) -> Result<Cause> {
     })
 }
 
-/// Of a packet whose end nf_tables does not tell.
+/// The cause for a packet whose drop nf_tables does not report.
 fn untold(version: Version) -> Cause {
     let names = match version {
         Version::V4 => "/proc/net/ip_tables_names",
@@ -249,7 +251,7 @@ fn untold(version: Version) -> Cause {
 pub struct Answers(Vec<(Version, Gauge)>);
 
 impl Answers {
-    /// Of all versions.
+    /// Begins to count, for all versions.
     ///
     /// # Errors
     /// Without root or nf_tables.
@@ -273,7 +275,7 @@ impl Answers {
         Ok(Self(gauges.collect::<Result<_>>()?))
     }
 
-    /// What was in their way, if some came and none passed.
+    /// The obstacles on their way, if some came and none passed.
     ///
     /// # Errors
     /// When the kernel cannot be asked.

@@ -1,7 +1,7 @@
 //! How names resolve behind a link.
 //!
-//! Many systems run a resolver on the loopback device, which a command in a namespace of its own cannot reach, and keep
-//! a list of its upstream resolvers.
+//! Many systems run a resolver on the loopback device, which a command in a separate namespace cannot reach, and keep a
+//! list of its upstream resolvers.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ const LISTS: [&str; 2] = [
 /// How the command's names resolve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolver {
-    /// As the caller's.
+    /// With the caller's resolvers.
     Callers,
-    /// By those that this file names, in place of `/etc/resolv.conf`.
+    /// With those that this file names, in place of `/etc/resolv.conf`.
     File(PathBuf),
-    /// Not at all, but for `/etc/hosts`.
+    /// Only through `/etc/hosts`.
     OutOfReach,
 }
 
 impl Resolver {
-    /// What can be had on this machine.
+    /// The best choice on this machine.
     pub fn find() -> Self {
         Self::among(Path::new("/etc/resolv.conf"), &LISTS.map(Path::new))
     }
@@ -70,7 +70,7 @@ mod tests {
         write(&list, "nameserver fe80::1%eth0\n").unwrap();
         assert_eq!(among(&stub, &[&empty, &list]), Resolver::File(list.clone()));
         assert_eq!(among(&list, &[&stub]), Resolver::Callers);
-        // glibc asks 127.0.0.1 where nobody is named.
+        // glibc asks 127.0.0.1 if the file names no resolver.
         assert_eq!(among(&empty, &[]), Resolver::OutOfReach);
     }
 }

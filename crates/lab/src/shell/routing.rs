@@ -4,7 +4,7 @@ use crate::sysctl;
 use anyhow::Result;
 use tidegate_netfilter::Family;
 
-/// A version of IP, whose packets a namespace forwards or not.
+/// A version of IP, with its forwarding switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     V4,
@@ -12,9 +12,9 @@ pub enum Version {
 }
 
 impl Version {
-    /// Those whose packets a link's command can send: IPv6's only where they are forwarded already or can be
-    /// for single interfaces (Linux 6.17). The switch for all of them makes the machine a router, which forgets
-    /// the routes that others advertise to it.
+    /// The versions whose packets a link's command can send. IPv6 needs forwarding on already, or switches for single
+    /// interfaces (Linux 6.17): the switch for all interfaces makes the machine a router, which drops the routes that
+    /// other routers have advertised to it.
     pub fn forwardable() -> Vec<Self> {
         let all = [Self::V4, Self::V6].into_iter();
         all.filter(|version| {
@@ -30,7 +30,7 @@ impl Version {
         }
     }
 
-    /// Whether tables of that family see its packets.
+    /// Whether tables of that family see packets of this version.
     pub fn is_seen_by(self, family: Family) -> bool {
         family == self.family() || family == Family::Inet
     }
@@ -40,12 +40,12 @@ impl Version {
         self.is_on("all") || is_on(&format!("{}/all/forwarding", self.settings()))
     }
 
-    /// Whether packets that come by the device, or by `all` of them, are forwarded.
+    /// Whether packets that arrive at the device, or at `all` devices, are forwarded.
     pub fn is_on(self, device: &str) -> bool {
         is_on(&self.switch_of(device))
     }
 
-    /// Whether there is such a switch: not for devices without this version.
+    /// Whether the device has such a switch: not without this version of IP.
     pub fn has(self, device: &str) -> bool {
         sysctl::path(&self.switch_of(device)).exists()
     }

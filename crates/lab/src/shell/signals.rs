@@ -1,4 +1,4 @@
-//! Waits for a child and hands it the signals that are meant for it.
+//! Waits for a child, and forwards signals to it.
 
 use crate::confine::FORWARDED;
 use anyhow::{Context, Result};
@@ -34,7 +34,7 @@ impl Signals {
         self.mask_before
     }
 
-    /// Waits for the child, and forwards meanwhile.
+    /// Waits for the child, and forwards signals until then.
     ///
     /// # Errors
     /// When the child cannot be waited for.
@@ -52,7 +52,7 @@ impl Signals {
                 Err(error) => return Err(error).context("cannot wait for the command"),
             }
             while let Some(info) = self.fd.read_signal()? {
-                // What the terminal sends goes to the child anyway, as it is in the same group.
+                // The terminal's signals reach the child anyway, since it is in the same group.
                 if info.ssi_code != libc::SI_KERNEL {
                     let _ = kill(pid, Signal::try_from(info.ssi_signo as i32)?);
                 }

@@ -23,14 +23,14 @@ use tidegate_measure::{Demand, LinkRecord, Window};
 use tidegate_scenario::{EcnMode, FlowControl, Side};
 use tidegate_testing::{has_tun, skipped};
 
-/// The caller's namespace, and a host beyond it that knows no way to anybody but the caller.
+/// The caller's namespace, and a host beyond it that has a route to the caller only.
 struct World {
     caller: Host,
     beyond: Host,
 }
 
 impl World {
-    /// None without root, which is said aloud.
+    /// None without root, with a message.
     fn new() -> Option<Self> {
         if !has_tun() {
             return None;
@@ -56,7 +56,7 @@ impl World {
         })
     }
 
-    /// Calls `test` on a thread of the caller's while the world turns.
+    /// Calls `test` on a thread in the caller's namespace while the emulator runs.
     fn run<T: Send>(&self, test: impl FnOnce() -> Result<T> + Send) -> T {
         let ports = (self.caller.port(), self.beyond.port());
         let window = Window {
@@ -79,7 +79,7 @@ impl World {
         })
     }
 
-    /// A server beyond that greets one client and says who it was.
+    /// A server beyond that greets one client and returns its address.
     fn greeter(&self, version: IpVersion) -> (u16, thread::JoinHandle<IpAddr>) {
         let listen = || {
             let at = (address(Side::Server, version), 0);
@@ -150,7 +150,7 @@ fn a_command_reaches_what_the_caller_reaches_under_the_callers_address() {
     }
 }
 
-/// Of the interfaces that the calling thread sees.
+/// Names of the interfaces that the calling thread sees.
 fn names() -> Result<Vec<String>> {
     let interfaces = nix::net::if_::if_nameindex()?;
     let names = interfaces.iter().map(|i| i.name().to_string_lossy());
@@ -161,11 +161,11 @@ fn names() -> Result<Vec<String>> {
 fn nothing_is_left_behind() {
     let Some(world) = World::new() else { return };
     let left = world.run(|| {
-        // Twice, as a table or device left behind would be in the way of the second.
+        // Twice, since a leftover table or device would make the second one fail.
         for _ in 0..2 {
             assert!(bash("true")?.success());
         }
-        // The kernel takes a namespace's devices away in its own time.
+        // The kernel removes a namespace's devices a little later.
         let until = Instant::now() + Duration::from_secs(10);
         while names()?.len() > 2 && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
@@ -210,7 +210,7 @@ fn how_the_command_ended_is_told() {
     world.run(|| {
         assert_eq!(bash("exit 9")?.code(), Some(9));
         assert_eq!(bash("kill -KILL $$")?.signal(), Some(libc::SIGKILL));
-        // It has those above it for company and nobody else, and is not the first.
+        // It sees only the processes of its namespace, and is not the first of them.
         let script = "test $$ -ne 1 && test $(ls /proc | grep -c '^[0-9]') -lt 8";
         assert!(bash(script)?.success());
         Ok(())
@@ -242,14 +242,14 @@ fn names_resolve_by_the_file_that_is_given_and_nobody_else_sees_it() {
     assert_eq!(std::fs::read_to_string(CONF).unwrap(), before);
 }
 
-/// A network that the caller is in, as well as in that of the host beyond.
+/// A second network of the caller's, beside that of the host beyond.
 struct Neighbour(Tun);
 
 impl Neighbour {
     const OURS: [&str; 2] = ["10.99.0.1", "fd99::1"];
     const ADDRESSES: [&str; 2] = ["10.99.0.2", "fd99::2"];
 
-    /// To be called in the caller's namespace.
+    /// Has to be called in the caller's namespace.
     fn new() -> Result<Self> {
         let tun = Tun::open("other%d")?;
         let interface = Interface::named(tun.name())?;
@@ -259,7 +259,7 @@ impl Neighbour {
         Ok(Self(tun))
     }
 
-    /// Versions of IP of what has come for the neighbour's addresses since it was last asked.
+    /// IP versions of the packets that have come for the neighbour's addresses since the last call.
     fn received(&self) -> Vec<u8> {
         let addresses = Self::ADDRESSES.map(|a| a.parse::<IpAddr>().unwrap());
         let mut packet = [0; 2048];
@@ -279,7 +279,8 @@ impl Neighbour {
 }
 
 impl World {
-    /// Sends from beyond, which takes the caller for its router, to each of the addresses, and waits until it has arrived or never will.
+    /// Sends from the host beyond, whose router is the caller, to each of the addresses, and waits until the packet has
+    /// arrived or never will.
     fn intrude(&self, addresses: &[&str]) {
         let send = || {
             for to in addresses {
@@ -296,7 +297,8 @@ impl World {
     }
 }
 
-/// Starts a link whose command waits until `file` exists and then runs `script`, calls `during` meanwhile.
+/// Starts a link whose command waits until a file exists and then runs `script`; calls `during` before it makes the
+/// file.
 fn during_a_link(script: &str, during: impl FnOnce() -> Result<()>) -> Result<ExitStatus> {
     let folder = tempfile::tempdir()?;
     let [ready, go] = ["ready", "go"].map(|name| folder.path().join(name));
@@ -337,12 +339,12 @@ fn while_a_link_runs_nothing_is_forwarded_for_strangers() {
     world.run(|| {
         let neighbour = Neighbour::new()?;
         let uplink = world.caller.interface().unwrap();
-        // So that the intrusion would be seen.
+        // Checks that an intrusion would be seen.
         sysctl::write(ALL_V4, "1")?;
         world.intrude(&Neighbour::ADDRESSES[..1]);
         assert_eq!(neighbour.received(), [4]);
         sysctl::write(ALL_V4, "0")?;
-        // Of what comes for nobody there, the kernel counts.
+        // The kernel counts packets that come for no socket.
         let unasked = "awk '/^Udp:/ { got = $2 + $3 } END { exit got }' /proc/net/snmp";
         let status = during_a_link(unasked, || {
             assert_eq!(

@@ -1,4 +1,4 @@
-//! By which of the machine's interfaces a command behind a link reaches the world.
+//! Chooses the interfaces by which a command behind a link reaches the outside.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -7,19 +7,20 @@ use tidegate_rtnetlink::{Link, addressed, default_routes, links};
 /// Interfaces of the calling thread's namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uplinks {
-    /// Those by which it does.
+    /// The chosen ones.
     pub chosen: Vec<Link>,
-    /// Those that have addresses and lead out of the machine, by which it does not.
+    /// Those that have addresses and lead out of the machine, but were not chosen.
     pub left: Vec<Link>,
-    /// Whether the default routes chose them, and choose anew when they move.
+    /// Whether they were chosen by the default routes, and are chosen anew when these change.
     pub follow_routes: bool,
 }
 
 impl Uplinks {
-    /// Those that are named; if none is, those of the default routes; if there is none, all that have an address.
+    /// The named interfaces; if no name is given, those of the default routes; without default routes, all that have an
+    /// address.
     ///
     /// # Errors
-    /// When there is no interface of a name; if the kernel cannot be asked.
+    /// When no interface has a given name; if the kernel cannot be asked.
     pub fn find(named: &[String]) -> Result<Self> {
         let mut links = links().context("cannot list the interfaces")?;
         links.retain(|link| link.name != "lo");
@@ -45,7 +46,7 @@ impl Uplinks {
 fn indices(named: &[String], links: &[Link]) -> Result<BTreeSet<u32>> {
     let index = |name: &String| {
         let link = links.iter().find(|link| link.name == *name);
-        let link = link.with_context(|| format!("{name}: there is no such interface"))?;
+        let link = link.with_context(|| format!("{name}: there is no such interface; `ip link` lists those that exist"))?;
         Ok(link.index)
     };
     named.iter().map(index).collect()

@@ -1,6 +1,7 @@
-//! Restores the machine's settings when a link ends, even by `kill -9`: a process that outlives it.
+//! The warden: a process that outlives a link, and restores the machine's settings when the link ends, even by `kill
+//! -9`.
 //!
-//! If the warden is killed as well, what the guard drops stays dropped, and the next link clears up.
+//! If the warden is killed as well, the guard goes on dropping packets, and the next link clears up.
 
 use super::guard::{Guard, Turn};
 use super::routing::Version;
@@ -18,15 +19,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::catch_unwind;
 use tidegate_rtnetlink::default_routes;
 
-/// How often it looks whether the machine has become a router or moved to another network, in milliseconds.
+/// How often it checks whether the machine has become a router or moved to another network, in milliseconds.
 const POLL_INTERVAL: u16 = 1000;
 
-/// A link's. Dropped, it waits until everything is as it was.
+/// A link's warden. When dropped, it waits until all settings are restored.
 #[derive(Debug)]
 pub struct Warden {
     link: u32,
     process: Pid,
-    /// As long as this is open the link lives.
+    /// The link lives as long as this is open.
     alive: Option<OwnedFd>,
     /// Whether IPv6 is forwarded, too.
     pub ipv6: bool,
@@ -77,20 +78,20 @@ fn clear_up(link: u32) -> Result<()> {
     let _turn = Turn::take()?;
     let guards = Guard::all()?;
     let left = guards.iter().try_for_each(|guard| guard.leave(Some(link)));
-    left.context("IP forwarding is not as it was")
+    left.context("cannot restore the machine's IP forwarding settings")
 }
 
 fn complain(error: &anyhow::Error) {
     tidegate_terminal::warn(format_args!("tidegate link: {error:#}"));
 }
 
-/// The process. `alive` is at its end when the link is.
+/// The warden's process. `alive` is closed when the link ends.
 fn watch_over(link: u32, alive: OwnedFd, follow_routes: bool) -> ! {
     let done = catch_unwind(|| {
         detach(alive)?;
-        // Whatever goes wrong meanwhile, the end is to be waited for.
+        // After any error it still has to wait for the end.
         if let Err(error) = watch_until_the_end(follow_routes) {
-            complain(&error.context("the link may lose its way out"));
+            complain(&error.context("cannot follow changes of routes, so the link may lose its way out"));
             while !is_over(PollTimeout::NONE)? {}
         }
         clear_up(link)
@@ -107,10 +108,10 @@ fn watch_over(link: u32, alive: OwnedFd, follow_routes: bool) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Closes all of the caller's descriptors except standard error, so that it keeps nothing open that others wait for,
-/// and makes `alive` its standard input.
+/// Closes all of the caller's descriptors except standard error, so that it keeps nothing open that other processes
+/// wait for, and makes `alive` its standard input.
 fn detach(alive: OwnedFd) -> Result<()> {
-    // What a terminal sends is not meant for it.
+    // The terminal's signals are not meant for it.
     setsid()?;
     SigSet::all().thread_block()?;
     nix::sys::prctl::set_name(c"tidegate-warden")?;
@@ -136,7 +137,7 @@ fn watch_until_the_end(follow_routes: bool) -> Result<()> {
     Ok(())
 }
 
-/// Waits for the link's end for so long at most. Whether it has come.
+/// Waits up to `at_most` for the link's end. Returns whether it has ended.
 fn is_over(at_most: PollTimeout) -> Result<bool> {
     let alive = std::io::stdin();
     let mut ends = [PollFd::new(alive.as_fd(), PollFlags::POLLIN)];
@@ -146,7 +147,7 @@ fn is_over(at_most: PollTimeout) -> Result<bool> {
     }
 }
 
-/// What the warden knows of one version of IP.
+/// The warden's state for one version of IP.
 struct Watch {
     guard: Guard,
     is_router: bool,

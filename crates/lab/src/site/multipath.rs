@@ -1,4 +1,4 @@
-//! The kernel's MPTCP (RFC 8684): which addresses it may use besides the first.
+//! Configures the kernel's MPTCP (RFC 8684): the addresses that it may use beside the first.
 
 use super::Site;
 use crate::address::proxy_address;
@@ -6,8 +6,8 @@ use crate::hosts::Host;
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
-/// Gives the client so many further addresses, from each of which its connections open one subflow more.
-/// The path manager is told by iproute2.
+/// Gives the client `addresses` further addresses; its connections open one more subflow from each. Configures the path
+/// manager with iproute2.
 ///
 /// # Errors
 /// Without iproute2, or when the kernel has no MPTCP.
@@ -21,7 +21,7 @@ pub fn configure(site: &Site, addresses: usize) -> Result<()> {
         let device = site
             .client
             .interface()
-            .context("the client's TCP is the kernel's")?;
+            .context("MPTCP needs the kernel's TCP at the client")?;
         ip(&site.client, &["address", "add", &address, "dev", device])?;
         let endpoint = [
             "mptcp", "endpoint", "add", &address, "dev", device, "subflow",

@@ -3,14 +3,14 @@
 use crate::emulator::Ways;
 use tidegate_scenario::{Direction, Scenario, Workload, WorkloadKind};
 
-/// Whose hosts a site's are.
+/// The workloads of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Residents {
-    /// All those that a law sees: it stands at these hosts.
+    /// All that a law sees: it is at these hosts.
     Steered,
-    /// All those that no law sees.
+    /// All that no law sees.
     Unsteered,
-    /// The workload of that number, whose packets take several ways at once.
+    /// The workload of that number, whose packets use several paths at once.
     Alone(usize),
 }
 
@@ -27,15 +27,15 @@ impl Residents {
 /// A site before it is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Whose it is.
+    /// Its workloads.
     pub residents: Residents,
-    /// Which links packets of each of the server's addresses cross. A workload without an address of its own (its
-    /// packets cross all links, or it has its own hosts) uses the first.
+    /// The links that packets of each of the server's addresses cross. A workload without its own address (its packets
+    /// cross all links, or it has its own hosts) uses the first.
     pub ways: Vec<Ways>,
 }
 
 impl Plan {
-    /// Who lives there alone.
+    /// The only workload of the site, if it has its own hosts.
     pub fn sole_resident<'a>(&self, scenario: &'a Scenario) -> Option<&'a Workload> {
         match self.residents {
             Residents::Alone(number) => Some(&scenario.workloads[number]),
@@ -44,7 +44,7 @@ impl Plan {
     }
 }
 
-/// Where a workload lives.
+/// A workload's site and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
     /// Number of the site.
@@ -53,7 +53,7 @@ pub struct Home {
     pub address: usize,
 }
 
-/// Every site of a run, of which the first is the steered one, and the home of each workload.
+/// Every site of a run, first the steered one, and the home of each workload.
 pub fn plan(scenario: &Scenario) -> (Vec<Plan>, Vec<Home>) {
     let mut plans = vec![Plan {
         residents: Residents::Steered,
@@ -82,7 +82,7 @@ pub fn plan(scenario: &Scenario) -> (Vec<Plan>, Vec<Home>) {
     (plans, homes)
 }
 
-/// The place of the one that is meant, which is added if there is none.
+/// The index of the element for which `is_meant` is true; without one, adds the result of `make`.
 fn place_of<T>(all: &mut Vec<T>, is_meant: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     let place = all.iter().position(is_meant);
     place.unwrap_or_else(|| {

@@ -1,11 +1,11 @@
-//! What an end of a connection knows of it.
+//! What an end of a connection knows about it.
 
 use crate::tcp_info::TcpInfo;
 
-/// By what carries it.
+/// The state of a connection, by its transport.
 #[derive(Clone, Copy, Debug)]
 pub enum Info {
-    /// TCP, whoever's.
+    /// TCP, the kernel's or our own.
     Tcp(TcpInfo),
     /// QUIC.
     Quic {
@@ -13,7 +13,7 @@ pub enum Info {
         srtt_us: u32,
         /// Congestion window in packets of the path's MTU.
         cwnd_packets: u32,
-        /// Packets lost. QUIC sends their data again, not them.
+        /// Packets lost. QUIC sends their data again in new packets.
         lost: u64,
         /// Packets that this end received.
         received: u64,
@@ -47,7 +47,7 @@ impl Info {
         }
     }
 
-    /// What TCP alone tells: of its windows.
+    /// What only TCP tells: its windows.
     pub fn tcp(&self) -> Option<&TcpInfo> {
         match self {
             Self::Tcp(info) => Some(info),

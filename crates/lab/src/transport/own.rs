@@ -1,8 +1,8 @@
 //! A host whose TCP is `tidegate-tcp`, in this process and in real time.
 //!
 //! One thread, [`UserHost::run`], receives packets and watches the timers; the workloads' threads call in as they would
-//! call the kernel. The thread that changes something also sends what is due, so that nothing waits for another thread
-//! to be scheduled.
+//! call the kernel. The thread that changes something also sends the packets that are due, so that none waits for
+//! another thread to be scheduled.
 
 mod stream;
 
@@ -30,7 +30,7 @@ use tidegate_tcp::{Config, Instant, Stack};
 /// Longest sleep: how late a halt may be noticed.
 const NAP: Duration = Duration::from_millis(20);
 
-/// The first port of the dynamic ones (RFC 6335 §6).
+/// The first dynamic port (RFC 6335 §6).
 const FIRST_PORT: u16 = 49152;
 
 /// The host.
@@ -40,9 +40,9 @@ pub struct UserHost {
     config: Config,
     stack: Mutex<Stack>,
     next_port: AtomicU16,
-    /// Something has changed that a waiting caller may want to know.
+    /// Signals a change that a waiting caller may want to know of.
     changed: Condvar,
-    /// Wakes [`Self::run`] up: a timer may be nearer than it knows.
+    /// Wakes [`Self::run`] up, since a timer may now be due earlier.
     wake: EventFd,
     port: Port,
     /// Packets that the emulator's side had no room for.
@@ -50,7 +50,7 @@ pub struct UserHost {
 }
 
 impl UserHost {
-    /// The host that stands on `side`, and the emulator's end of its line.
+    /// The host on `side`, and the emulator's end of its line.
     ///
     /// # Errors
     /// When the process has too many files open.
@@ -75,7 +75,7 @@ impl UserHost {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes what arrives and watches the timers until `halt`, on the calling thread.
+    /// Receives packets and watches the timers until `halt`, on the calling thread.
     ///
     /// # Errors
     /// When the emulator's end is gone.
@@ -84,10 +84,10 @@ impl UserHost {
         let mut packet = Vec::with_capacity(MTU);
         while !halt.load(Ordering::Relaxed) {
             let mut stack = self.lock();
-            // One packet at a time: each is answered before the next is looked at.
+            // One packet at a time: each is answered before the next one is read.
             while self.port.read(&mut packet).context("cannot read packets")? {
                 let now = clock.now();
-                // What is no TCP is not for this host; a packet that is broken does nothing.
+                // Other protocols than TCP, and malformed packets, are ignored.
                 let _ = stack.receive(now, &packet);
                 self.send_due(&mut stack, now);
             }
@@ -146,19 +146,19 @@ impl UserHost {
         self.next_port.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Does something to the stack and sends what became due with it.
+    /// Does something to the stack, and sends the packets that are due then.
     fn act<T>(&self, term: &Term, act: impl FnOnce(&mut Stack, Instant) -> T) -> T {
         let mut stack = self.lock();
         let now = term.clock.now();
         let result = act(&mut stack, now);
         self.send_due(&mut stack, now);
         drop(stack);
-        // It fails only if it is awake for 2^64 reasons.
+        // It fails only after 2^64 wake-ups that were not read.
         let _ = self.wake.write(1);
         result
     }
 
-    /// Does something to the stack again and again until it yields something, or `term` is over.
+    /// Does something to the stack repeatedly, until it returns a value or `term` is over.
     fn act_until<T>(
         &self,
         term: &Term,

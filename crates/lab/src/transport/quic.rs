@@ -1,7 +1,7 @@
-//! QUIC (quinn), as applications have it: over UDP sockets of the hosts' kernels, in this process.
+//! QUIC (quinn), as in applications: over UDP sockets of the hosts' kernels, in this process.
 //!
-//! A runtime with threads of its own drives the connections, so that acknowledgements leave while a
-//! workload sleeps; the workloads' threads wait for what they ask of it.
+//! A runtime with its own threads drives the connections, so that acknowledgements leave while a workload sleeps; the
+//! workloads' threads wait for its results.
 
 mod control;
 mod socket;
@@ -25,9 +25,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// What an end may send ahead of the other's application, in bytes: what Linux lets TCP have. Chrome allows
-/// 6 MB on a stream and 15 MB on a connection, which an over-buffered link of a few hundred Mbit/s takes; here
-/// no receive window is ever the limit.
+/// The receive window in bytes: as large as TCP's on Linux. Chrome allows 6 MB for a stream and 15 MB for a connection,
+/// which an over-buffered link of a few hundred Mbit/s can use up; here the receive window never limits.
 const WINDOW: u32 = 32 << 20;
 
 /// The name in the server's certificate.
@@ -36,12 +35,12 @@ const NAME: &str = "server";
 /// How long a call may block before its caller looks at the time.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// What both hosts need to speak QUIC with each other.
+/// QUIC between two hosts: a runtime, and their configurations.
 pub struct Quic {
     runtime: Runtime,
     server: ServerConfig,
     client: ClientConfig,
-    /// Datagrams that found no room in a socket.
+    /// Datagrams lost because a socket's buffer was full.
     lost: Arc<AtomicU64>,
 }
 
@@ -52,10 +51,10 @@ impl fmt::Debug for Quic {
 }
 
 impl Quic {
-    /// Senders with that congestion control and an initial window of so many packets; absent: quinn's.
+    /// For senders with that congestion control, and that initial window in packets; absent: quinn's default.
     ///
     /// # Errors
-    /// When there can be no threads.
+    /// When threads cannot be started.
     pub fn new(control: Control, initial_packets: Option<u32>) -> Result<Self> {
         let own = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
         let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
@@ -69,7 +68,7 @@ impl Quic {
             .congestion_controller_factory(control.factory(initial_packets.map(initial_window)))
             .stream_receive_window(WINDOW.into())
             .send_window(WINDOW.into())
-            // As TCP, which is silent for as long as there is nothing to send.
+            // No timeout, like TCP, which may be silent for as long as there is nothing to send.
             .max_idle_timeout(None);
         let transport = Arc::new(transport);
         server.transport_config(transport.clone());
@@ -136,7 +135,7 @@ impl Quic {
                 port,
                 Some(socket),
             ))),
-            // The other end may have gone with the term.
+            // The other end may have closed because the term is over.
             Some(Err(_)) if term.is_over() => Ok(None),
             Some(Err(error)) => Err(error).with_context(|| format!("cannot connect to {to}")),
             None => Ok(None),
@@ -148,12 +147,12 @@ impl Quic {
     }
 }
 
-/// Lets a workload's thread wait for what the runtime's do.
+/// Lets a workload's thread wait for the runtime's threads.
 #[derive(Clone, Debug)]
 struct Waiter(Handle);
 
 impl Waiter {
-    /// What comes of it within the term; none if that ended first.
+    /// The future's result; none if the term ended first.
     fn wait<T>(&self, term: &Term, what: impl Future<Output = T>) -> Option<T> {
         let mut what = pin!(what);
         while !term.is_over() {

@@ -20,8 +20,8 @@ const SLICE: Duration = Duration::from_millis(20);
 /// Listens at `address`, at a port that the kernel chooses, for connections with that congestion
 /// control.
 ///
-/// The congestion control must be set on the listener: a connection starts with its listener's, and if the machine's
-/// default is BBR it keeps BBR's pacing for good, whatever is set later.
+/// The congestion control must be set on the listener: a connection starts with its listener's. If that were the
+/// machine's default and this is BBR, the connection would keep BBR's pacing for good, whatever is set later.
 ///
 /// # Errors
 /// When the kernel refuses.
@@ -35,7 +35,7 @@ pub fn listen(address: IpAddr, congestion_control: &str, protocol: i32) -> Resul
     Ok(listener)
 }
 
-/// A socket that does not block, of TCP or MPTCP.
+/// A non-blocking socket of TCP or MPTCP.
 fn open(to: SocketAddr, protocol: i32) -> Result<OwnedFd> {
     let family = match to {
         SocketAddr::V4(_) => libc::AF_INET,
@@ -71,7 +71,7 @@ pub fn connect(
         }
     }
     match stream.take_error()? {
-        // The other end may have gone with the term.
+        // The other end may have closed because the term is over.
         Some(_) if term.is_over() => Ok(None),
         Some(error) => Err(error).with_context(|| format!("cannot connect to {to}")),
         None => {
@@ -107,10 +107,10 @@ pub fn accept(
     Ok(None)
 }
 
-/// What one read brought.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// So many bytes.
+    /// That number of bytes.
     Bytes(usize),
     /// The peer has sent everything.
     End,
@@ -136,7 +136,7 @@ pub fn receive(mut stream: &TcpStream, buffer: &mut [u8], term: &Term) -> Result
     Ok(Arrival::Over)
 }
 
-/// Reads what has arrived without waiting for more, which may be nothing.
+/// Reads what has arrived, if anything, without waiting for more.
 ///
 /// # Errors
 /// When the connection broke before the term was over.
@@ -189,8 +189,8 @@ pub fn abort(stream: &TcpStream) -> Result<()> {
     setsockopt(stream, sockopt::Linger, &at_once).context("cannot set SO_LINGER")
 }
 
-/// Makes the sender of a connection, or of those that a listener will accept, use a congestion control,
-/// whatever the machine's default is. Best before the connection exists: see `listen`.
+/// Sets the congestion control of a connection, or of those that a listener will accept, whatever the machine's default
+/// is. Best before the connection exists: see `listen`.
 ///
 /// # Errors
 /// When the kernel has none of that name.

@@ -1,4 +1,4 @@
-//! Any command, inside one of the namespaces, with the rights that [`Rights`] says and in a process namespace of its own.
+//! Runs any command, inside one of the network namespaces, with given [`Rights`], and in its own PID namespace.
 
 use super::{Applications, TaskContext};
 use crate::child::terminate;
@@ -59,8 +59,8 @@ fn substitute(argument: &str, context: &TaskContext) -> String {
         .replace("{client}", &context.client_address.to_string())
 }
 
-/// Runs the command until it and all that it has started have exited, and ends them when the term is over. Returns how
-/// it failed, if it did. To be called on a thread that starts no others from now on ([`confine`]).
+/// Runs the command until it and all processes that it has started have exited, or ends them when the term is over.
+/// Returns how it failed, if it did. Has to be called on a thread that starts no others from then on ([`confine`]).
 fn run(
     argv: &[String],
     rights: &Rights,
@@ -79,7 +79,7 @@ fn run(
     let report = confine(&mut command, Place::Background, None)?;
     // SAFETY: the closure runs between fork and exec and makes a system call, without allocating.
     unsafe { command.pre_exec(unblock_signals) };
-    // Last, as only root can do the others.
+    // Last, since the other hooks need root.
     rights.take(&mut command);
     let mut child = command
         .spawn()
@@ -98,7 +98,7 @@ fn run(
     Ok(failed.map(|status| format!("{argv:?} failed: {status}")))
 }
 
-/// The first process of the namespace has blocked all of them before the command was its child.
+/// Unblocks all signals, which the first process of the namespace has blocked before it forked the command.
 fn unblock_signals() -> io::Result<()> {
     SigSet::empty().thread_set_mask().map_err(io::Error::from)
 }

@@ -1,4 +1,4 @@
-//! What the tasks of a workload tell the sampler and the result.
+//! What the tasks of a workload record for the sampler and the result.
 
 use crate::transport::{Info, Stream};
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ pub struct Flow {
     pub direction: Direction,
     /// When the client began to connect.
     pub began: OnceLock<Instant>,
-    /// When the last byte arrived, of a flow that has a last byte.
+    /// When the last byte arrived, if the flow has a last byte.
     pub completed: OnceLock<Instant>,
     /// When the term was over.
     pub over: OnceLock<Instant>,
@@ -45,12 +45,12 @@ impl Flow {
         }
     }
 
-    /// Lets others look at the sending end for as long as its owner keeps it.
+    /// Makes the sending end known, for as long as its owner keeps it.
     pub fn set_sender(&self, stream: &Arc<Stream>) {
         let _ = self.sender.set(Arc::downgrade(stream));
     }
 
-    /// Lets others look at the receiving end for as long as its owner keeps it.
+    /// Makes the receiving end known, for as long as its owner keeps it.
     pub fn set_receiver(&self, stream: &Arc<Stream>) {
         let _ = self.receiver.set(Arc::downgrade(stream));
     }
@@ -63,7 +63,7 @@ impl Flow {
         Some(info)
     }
 
-    /// The same of the receiving end.
+    /// The same for the receiving end.
     pub fn receiver_info(&self) -> Option<Info> {
         self.receiver.get()?.upgrade()?.info()
     }
@@ -78,18 +78,18 @@ impl Flow {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// So many segments were sent again, of a flow whose sender is not TCP.
+    /// Notes retransmitted segments of a flow whose sender is not TCP.
     pub fn note_retransmits(&self, retransmits: u64) {
         self.retransmits.fetch_max(retransmits, Ordering::Relaxed);
     }
 
-    /// Segments sent again, as of the last [`Self::sender_info`].
+    /// Retransmitted segments, as of the last [`Self::sender_info`].
     pub fn retransmits(&self) -> u64 {
         self.retransmits.load(Ordering::Relaxed)
     }
 }
 
-/// One object that came whole.
+/// An object that arrived whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetch {
     pub bytes: u64,
@@ -117,7 +117,7 @@ impl FetchLog {
         locked(&self.log).push(fetch);
     }
 
-    /// All of them, in order of their ends.
+    /// All objects, in the order of their ends.
     pub fn fetches(&self) -> Vec<Fetch> {
         locked(&self.log).clone()
     }

@@ -1,5 +1,5 @@
-//! An mPath transfer with the real programs' parts: a registry at the server, proxies in namespaces of their
-//! own, and the two ends on sockets.
+//! An mPath transfer with the real programs' parts: a registry at the server, proxies in their own namespaces, and the
+//! two ends on sockets.
 
 use super::flow::Flow;
 use super::pattern::Pattern;
@@ -28,16 +28,16 @@ use tokio::sync::watch;
 /// Bytes written or read at once.
 const BUFFER: usize = 64 << 10;
 
-/// Where proxies listen.
+/// The port at which proxies listen.
 const PORT: u16 = 7481;
 
-/// How long the receiver and all proxies may take to be known to the registry.
+/// How long the receiver and all proxies may take to register.
 const LISTING: Duration = Duration::from_secs(10);
 
 /// Longest wait before a look at the time.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// What a transfer was like at one time.
+/// The state of a transfer at one time.
 #[derive(Clone, Debug)]
 pub struct TransferSample {
     /// When.
@@ -48,7 +48,7 @@ pub struct TransferSample {
     pub paths: Vec<PathStatus>,
 }
 
-/// What is known of a transfer at its end.
+/// The state of a transfer at its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TransferEnd {
     pub usable_proxies: usize,
@@ -60,7 +60,7 @@ pub struct TransferEnd {
     pub most_waiting: usize,
 }
 
-/// What a transfer tells of itself.
+/// A transfer's records.
 #[derive(Debug)]
 pub struct TransferLog {
     /// The workload's name.
@@ -71,7 +71,7 @@ pub struct TransferLog {
 }
 
 impl TransferLog {
-    /// Samples in order of time, and the last look.
+    /// Samples in order of time, and the state at the end.
     pub fn seen(&self) -> (Vec<TransferSample>, TransferEnd) {
         self.locked().clone()
     }
@@ -103,7 +103,7 @@ impl TransferLog {
     }
 }
 
-/// What the parts have in common.
+/// What all parts of a transfer know.
 struct Plan {
     flow: Arc<Flow>,
     log: Arc<TransferLog>,
@@ -127,7 +127,7 @@ pub fn add(
 ) -> Result<()> {
     ensure!(
         context.server_address.is_ipv4(),
-        "an mPath transfer runs over IPv4 here"
+        "the laboratory runs mPath transfers over IPv4 only"
     );
     let receiver = spec.receiver();
     let sender = receiver.opposite();
@@ -192,7 +192,7 @@ fn proxy_socket(n: usize) -> SocketAddr {
 }
 
 fn runtime() -> Result<Runtime> {
-    // One thread, which is inside the host's namespace; the pool's inherit it.
+    // On this thread, which is inside the host's namespace; threads of the pool inherit the namespace.
     Builder::new_current_thread()
         .enable_all()
         .build()
@@ -252,7 +252,7 @@ impl Plan {
         let result = until_over(term, taking).await.unwrap_or(Ok(()));
         drop(announcement);
         match result {
-            // The sender goes with the term.
+            // The sender closes when the term is over.
             Err(_) if term.is_over() => Ok(()),
             other => other,
         }
@@ -294,7 +294,7 @@ impl Plan {
         }
     }
 
-    /// Looks at the transfer from time to time until the term is over.
+    /// Samples the transfer from time to time until the term is over.
     async fn watch(&self, monitor: &Monitor, term: &Term<'_>) {
         while !term.is_over() {
             self.log.look(monitor, term.clock.now());
@@ -302,7 +302,7 @@ impl Plan {
         }
     }
 
-    /// All proxies, as soon as the registry knows them and the receiver; none if the term ended first.
+    /// All proxies, as soon as they and the receiver are registered; none if the term ended first.
     async fn relays(&self, term: &Term<'_>) -> Result<Option<Vec<Relay>>> {
         let (registry, name) = (self.registry()?, ReceiverId(self.identity.name()));
         let began = SystemTime::now();

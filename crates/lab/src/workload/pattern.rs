@@ -1,18 +1,18 @@
-//! What the workloads send: bytes that say where in their stream they belong, so that the receiver
-//! notices a byte that is wrong, missing or twice, at the price of a multiplication for eight bytes.
+//! The data that workloads send: bytes that depend on their position in the stream, so that the receiver notices a byte
+//! that is wrong, missing or duplicated, at the price of one multiplication for eight bytes.
 
 use anyhow::{Result, bail};
 
 const WORD: usize = 8;
 
-/// An endless stream of bytes that only its seed and the position decide.
+/// An endless stream of bytes that depend only on its seed and their position.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     seed: u64,
 }
 
 impl Pattern {
-    /// Streams of different seeds differ.
+    /// The stream of a seed; streams of different seeds differ.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
@@ -36,7 +36,7 @@ impl Pattern {
     /// Checks bytes that are said to begin at `position`.
     ///
     /// # Errors
-    /// Names the position of the first byte that is not what it should be.
+    /// Names the position of the first wrong byte.
     pub fn check(&self, received: &[u8], position: u64) -> Result<()> {
         let (head, body, tail) = words(received.len(), position);
         let first = (position + body.start as u64) / WORD as u64;
@@ -44,7 +44,7 @@ impl Pattern {
             .chunks_exact(WORD)
             .enumerate()
             .all(|(i, word)| word == self.word(first + i as u64));
-        // Only the few bytes at the edges one by one, unless something is wrong.
+        // Checks only the few bytes at the edges one by one, unless a word is wrong.
         let suspects = if intact {
             head.chain(tail)
         } else {

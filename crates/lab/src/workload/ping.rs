@@ -1,4 +1,4 @@
-//! A UDP echo: the round trip that other traffic sees.
+//! A UDP echo, which measures the round trip that other traffic sees.
 
 use super::flow::EchoLog;
 use super::{Applications, TaskContext, bind_udp};
@@ -59,7 +59,7 @@ fn reflect(socket: &UdpSocket, mut buffer: Vec<u8>, term: &Term) -> Result<()> {
     Ok(())
 }
 
-/// Sends an echo every `interval` and logs what comes back until the term is over.
+/// Sends an echo every `interval`, and logs the answers until the term is over.
 fn measure(
     socket: &UdpSocket,
     server: SocketAddr,

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use tidegate_link::Instant;
 use tidegate_scenario::{Direction, ReadRate, Schedule, Side, SlowReader, Workload, WorkloadKind};
 
-/// Bytes handed to or taken from the kernel at once.
+/// Bytes written or read at once.
 const BUFFER: usize = 128 << 10;
 
 /// What both ends of a connection know.
@@ -22,7 +22,7 @@ struct Plan {
     reads: Option<ReadRate>,
     /// When the source began to run.
     source_start: OnceLock<Instant>,
-    /// Where the arrival of each chunk is noted, if there are chunks.
+    /// The log of the chunks' arrivals, if there are chunks.
     chunks: Option<Arc<FetchLog>>,
 }
 
@@ -95,7 +95,7 @@ fn add_ends(
 }
 
 impl Plan {
-    /// Sends or receives, as `side` has to.
+    /// Sends or receives, depending on `side`.
     fn play(&self, side: Side, stream: Stream, term: &Term) -> Result<()> {
         let stream = Arc::new(stream);
         let sends = matches!(
@@ -120,7 +120,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Sends what is owed as it becomes due; whether everything was sent and taken.
+    /// Sends data as they become due. Returns whether everything was sent and accepted.
     fn send(&self, stream: &Stream, term: &Term) -> Result<bool> {
         let start = *self.source_start.get_or_init(|| term.clock.now());
         let mut buffer = vec![0; BUFFER];
@@ -148,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// Receives and checks everything; whether the end was reached.
+    /// Receives and checks everything. Returns whether the end was reached.
     fn receive(&self, stream: &Stream, term: &Term) -> Result<bool> {
         if let Some(reads) = &self.reads {
             self.receive_slowly(stream, reads, term)?;
@@ -193,7 +193,7 @@ impl Plan {
         anyhow!("the stream ended after {position} bytes, too early")
     }
 
-    /// Checks and counts what has arrived.
+    /// Checks and counts arrived data.
     fn take(&self, data: &[u8], term: &Term) -> Result<()> {
         let from = self.flow.received();
         self.pattern.check(data, from)?;

@@ -1,6 +1,6 @@
-//! Objects fetched one after another, each on a connection of its own.
+//! Objects fetched one after another, each on a new connection.
 //!
-//! The request names a size and a seed, and the answer is that much of that [`Pattern`].
+//! The request names a size and a seed; the answer has that many bytes of that [`Pattern`].
 
 use super::flow::{Fetch, FetchLog};
 use super::pattern::Pattern;
@@ -53,7 +53,7 @@ pub fn add(
     Ok(())
 }
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Request {
     bytes: u64,
@@ -75,7 +75,7 @@ impl Request {
         }
     }
 
-    /// Fetches the object from `server`; whether it came before the term was over.
+    /// Fetches the object from `server`. Returns whether it arrived before the term was over.
     fn fetch(self, server: SocketAddr, context: &TaskContext, term: &Term) -> Result<bool> {
         let Some(stream) = context.client.connect(server, term)? else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What the commands of a scenario may do, and that nothing of them stays.
+//! What the commands of a scenario may do, and that nothing of them remains.
 
 use crate::common::{allowed, laboratory, lte, run, try_run};
 use std::fs;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tidegate_lab::{Caller, CommandOutput, Commands, Options, Rights};
 
-/// Whom Debian calls `nobody` and `nogroup`: no user of this number needs to be known.
+/// Debian's number for `nobody` and `nogroup`; a user with this number need not exist.
 const NOBODY: u32 = 65_534;
 
-/// As somebody who called by sudo.
+/// The rights of a user who called through sudo.
 fn nobody() -> Rights {
     let caller = Caller::find(|name| match name {
         "SUDO_UID" | "SUDO_GID" => Some(NOBODY.to_string().into()),
@@ -21,14 +21,14 @@ fn nobody() -> Rights {
     Rights::Caller(caller.unwrap())
 }
 
-/// A folder that everybody may write to.
+/// A folder that every user may write to.
 fn shared_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     folder
 }
 
-/// A scenario of `seconds` with one command of bash's.
+/// A scenario of `seconds` with one bash command.
 fn scenario(script: &str, seconds: f64) -> String {
     let script = script.replace('\\', r"\\").replace('"', r#"\""#);
     lte(&format!(
@@ -94,7 +94,7 @@ fn a_command_has_the_rights_of_whoever_called() {
     assert_powerless(&log);
 }
 
-/// What the kernel says of a command's capabilities.
+/// Prints a command's capabilities.
 const STATUS: &str = "grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs)' /proc/self/status";
 
 fn assert_powerless(log: &str) {
@@ -141,11 +141,11 @@ fn a_command_sees_no_process_but_its_own() {
     let mut lines = log.lines();
     let seen: u32 = lines.next().unwrap().parse().unwrap();
     assert!(seen < 8, "{log}");
-    // The first process of its namespace is root's.
+    // The first process of its namespace runs as root.
     assert_eq!(lines.next_back(), Some("1"), "{log}");
 }
 
-/// Starts a process in a session of its own that writes the time again and again.
+/// Starts a process in a new session that keeps writing the time to a file.
 fn writes(file: &Path) -> String {
     format!(
         "setsid bash -c 'while :; do date +%s%N >{0}.new; mv {0}.new {0}; sleep 0.02; done' &",
@@ -176,7 +176,7 @@ fn what_a_command_leaves_behind_serves_until_the_run_ends_and_no_longer() {
     assert!(!is_written(&file), "it outlives the run");
 }
 
-/// Where the victim's command writes.
+/// Names the file to which the victim's command writes.
 const VICTIM: &str = "TIDEGATE_LAB_TEST_COMMANDS_VICTIM";
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the privileged tests share.
+//! Helpers that the privileged tests share.
 
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -6,15 +6,15 @@ use tidegate_lab::{Commands, Options, Rights, run_scenario};
 use tidegate_scenario::{FlowResult, ResultSet, RunResult, Scenario};
 use tidegate_testing::has_tun;
 
-/// Most laboratories share the machine: a link of 20 Mbit/s takes a small part of a processor.
+/// Most tests share the machine: a link of 20 Mbit/s takes a small part of a processor.
 static MACHINE: RwLock<()> = RwLock::new(());
 
-/// A laboratory beside others. None without root, which is said aloud.
+/// The right to run a laboratory beside others. None without root, with a message.
 pub fn laboratory() -> Option<RwLockReadGuard<'static, ()>> {
     has_tun().then(|| MACHINE.read().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// No other laboratory meanwhile. None without root, likewise.
+/// The right to run a laboratory alone. None without root, with a message.
 pub fn whole_machine() -> Option<RwLockWriteGuard<'static, ()>> {
     has_tun().then(|| MACHINE.write().unwrap_or_else(PoisonError::into_inner))
 }
@@ -28,7 +28,7 @@ pub fn lte(rest: &str) -> String {
     )
 }
 
-/// For commands of the tests' own, as whoever runs the tests.
+/// Allows the tests' own commands, with the rights of the user who runs the tests.
 pub fn allowed() -> Commands {
     Commands::Allowed(Rights::Caller(None))
 }
@@ -59,7 +59,7 @@ pub fn points(run: &RunResult, quantity: &str) -> usize {
     curve.map_or(0, |curve| curve.t_s.len())
 }
 
-/// Of a "video" of 50 kB every half second, and a "call" of 1 Mbit/s.
+/// Checks the rates of a "video" of 50 kB every half second, and a "call" of 1 Mbit/s.
 pub fn assert_on_schedule(run: &RunResult) {
     let call = flow(run, "call").goodput_bps;
     assert!((0.9e6..1.01e6).contains(&call), "{call}");

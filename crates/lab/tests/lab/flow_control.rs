@@ -1,11 +1,11 @@
-//! A reader that stops and starts in real time: our TCP at both ends, and at one with the kernel
-//! opposite, which knows nothing of adaptive flow control. Every byte is checked as it arrives.
+//! A reader that stops and starts in real time: with our TCP at both ends, and at one end opposite the kernel, which
+//! has no adaptive flow control. Every byte is checked as it arrives.
 
 use crate::common::{flow, laboratory, run};
 use tidegate_lab::Options;
 
-/// 0, 6 and 6 Mbit/s in turn over 106 ms, with a quarter of the buffer that a round trip of reading takes:
-/// the reader could have 4 Mbit/s. `own`: hosts of ours.
+/// A reader at 0, 6 and 6 Mbit/s in turn over 106 ms, with a quarter of the buffer for what it reads in a round trip:
+/// it could have 4 Mbit/s. `own`: hosts with our TCP.
 fn stalling(own: &str, runs: &[&str]) -> Vec<f64> {
     let link = "{ rate = { constant_mbps = 15 }, delay_ms = 53, queue = { packets = 1000 } }";
     let runs = runs.join(", ");
@@ -41,9 +41,9 @@ fn between_two_of_ours_afc_makes_up_for_a_small_buffer() {
     assert!(adaptive < 4.1, "{adaptive}");
 }
 
-/// The kernel does not answer the option in the SYN: what asked for AFC has classic windows. How many
-/// probes of a shut window find it open is chance, so that two classic runs differ by a factor, too;
-/// AFC has three times as much.
+/// The kernel does not answer the option in the SYN, so a host that asked for AFC uses classic windows. It is chance
+/// how many probes of a closed window find it open, so two classic runs may differ by a factor; AFC gets three times as
+/// much.
 #[test]
 fn opposite_a_kernel_afc_steps_aside() {
     let Some(_turn) = laboratory() else { return };
@@ -53,7 +53,7 @@ fn opposite_a_kernel_afc_steps_aside() {
     }
 }
 
-/// Whichever end is the kernel's, whichever sends, and whoever's SYN comes first.
+/// With the kernel at either end, either end sending, and either SYN coming first.
 #[test]
 fn files_arrive_whole_from_a_kernel_that_was_offered_afc() {
     let Some(_turn) = laboratory() else { return };

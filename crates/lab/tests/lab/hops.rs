@@ -1,4 +1,4 @@
-//! Links behind links, and workloads that cross a part of them.
+//! Several links in a row, and workloads that cross some of them.
 
 use crate::common::{allowed, flow, laboratory, run};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ fn link(mbps: f64, delay_ms: f64) -> String {
     format!("{{ rate = {{ constant_mbps = {mbps} }}, delay_ms = {delay_ms}, {QUEUE} }}")
 }
 
-/// Two servers with core links of their own behind one downlink of 8 Mbit/s, and a third flow that crosses
-/// no core link: the narrow core limits one, the downlink all together.
+/// Two servers, each with its own core link, behind one downlink of 8 Mbit/s, and a third flow that crosses no core
+/// link: the narrow core link limits one flow, the downlink all together.
 #[test]
 fn flows_share_the_links_that_they_have_in_common() {
     let Some(_turn) = laboratory() else { return };
@@ -38,7 +38,7 @@ fn flows_share_the_links_that_they_have_in_common() {
     let result = run(&text, &Options::default()).runs.remove(0);
     let mbps = |name| flow(&result, name).goodput_bps / 1e6;
     let (a, b) = (mbps("a"), mbps("b"));
-    // What waited as the count began comes on top: 50 packets, of which a busy machine may hold back some.
+    // The queue at the beginning of the count adds up to 50 packets; a busy machine may hold back some.
     assert!((0.7..1.1).contains(&a), "{a} of 1 Mbit/s");
     assert!((6.5..8.0).contains(&(a + b)), "{a} and {b} of 8 Mbit/s");
     assert!(flow(&result, "aside").completion_s.is_some());
@@ -71,8 +71,8 @@ fn a_hop_adds_to_the_round_trip() {
     assert!((50.0..53.0).contains(&rtt), "{rtt} ms");
 }
 
-/// Workloads of every kind, each over links that show in its numbers: 8 Mbit/s down that `slow` shares with
-/// `quick`, a hop of 1 Mbit/s for `slow` alone, one of 0.5 upwards for `post`, and an empty one for the others.
+/// Workloads of every kind, each over links that show in its results: 8 Mbit/s down that `slow` shares with `quick`, a
+/// hop of 1 Mbit/s for `slow` alone, one of 0.5 Mbit/s up for `post`, and an empty one for the others.
 fn mix(more: &str, run: &str) -> String {
     format!(
         "duration_s = 6
@@ -101,14 +101,14 @@ fn mix(more: &str, run: &str) -> String {
     )
 }
 
-/// What each got is what its links have.
+/// Checks that each workload got its links' rates.
 fn assert_mixed(result: &RunResult) {
     let mbps = |name| flow(result, name).goodput_bps / 1e6;
     let (slow, quick, post) = (mbps("slow"), mbps("quick"), mbps("post"));
     assert!((0.7..1.0).contains(&slow), "{slow} of 1 Mbit/s");
     assert!((5.5..7.5).contains(&quick), "{quick} of 7 Mbit/s");
     assert!((0.3..0.5).contains(&post), "{post} of 0.5 Mbit/s");
-    // A round trip of 40 ms to connect and another one, or half of it, since the first window takes everything.
+    // A round trip of 40 ms to connect, and a half or a whole one for the data, which fit into the first window.
     let note = flow(result, "note").completion_s.unwrap();
     assert!((0.05..0.12).contains(&note), "{note} s");
     let web = &result.fetches[0];
@@ -117,7 +117,7 @@ fn assert_mixed(result: &RunResult) {
     assert_eq!(result.health.plumbing_losses, 0, "{:?}", result.health);
 }
 
-/// Notes what comes to the host at which it is attached.
+/// Counts the bytes that arrive at the host to which it is attached.
 #[derive(Default)]
 struct Counter {
     attached: AtomicU64,
@@ -159,8 +159,8 @@ impl Steering for Count {
     }
 }
 
-/// A law stands at one client, to which everything comes that it may steer, over whatever links; a ping goes
-/// its own way, and what is not steered comes elsewhere.
+/// The law is at one client. Every workload that it may steer runs there, over any links; a ping crosses its own links,
+/// and unsteered workloads run at other hosts.
 #[test]
 fn a_law_stands_where_workloads_on_all_links_meet() {
     let Some(_turn) = laboratory() else { return };
@@ -190,7 +190,7 @@ fn a_law_stands_where_workloads_on_all_links_meet() {
         assert_eq!(failed, None, "{ip:?}");
         assert!(flow(&result, "stranger").completion_s.is_some());
         assert_eq!(counter.attached.load(Ordering::Relaxed), 1);
-        // Headers, acknowledgements and echoes besides.
+        // Headers, acknowledgements and echoes count as well.
         let bytes = |name| flow(&result, name).goodput_bps * 6.0 / 8.0;
         let objects = result.fetches[0].count as f64 * 20e3;
         let steered = bytes("slow") + bytes("quick") + objects;

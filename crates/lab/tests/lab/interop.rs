@@ -1,4 +1,4 @@
-//! Our TCP against the kernel's: files both ways over links that lose packets.
+//! Our TCP with the kernel's: files in both directions over links that lose packets.
 
 use crate::common::{flow, run, whole_machine};
 use std::net::TcpListener;
@@ -14,17 +14,17 @@ const BYTES: u64 = 10_000_000;
 /// Congestion controls of the kernel's senders; the first two are in every kernel.
 const KERNEL: [&str; 3] = ["reno", "cubic", "bbr"];
 
-/// Shares of packets lost, and how long the transfer usually takes at most, in seconds.
+/// Shares of lost packets, and the usual upper bound for the transfer's time, in seconds.
 const LOSSES: [(f64, f64); 3] = [(0.0, 2.0), (0.01, 4.0), (0.03, 8.0)];
 
 /// Transfers at a time.
 const AT_ONCE: usize = 3;
 
-/// How many times as long it may take where others use the processors too: a delay-based sender
-/// (LEDBAT) takes a machine that stalls for a queue and slows down.
+/// By this factor it may take longer when other processes use the processors: a delay-based sender (LEDBAT) takes a
+/// stalling machine for a queue and slows down.
 const TIMEOUT: f64 = 10.0;
 
-/// A run in which `own` is the host of ours. Where packets are lost, as many come late or twice.
+/// A run in which the host `own` has our TCP. With loss, as many packets are also reordered or duplicated.
 fn transfer(own: &str, congestion_control: &str, loss: f64, seconds: f64) -> RunResult {
     let trouble = match loss {
         0.0 => String::new(),
@@ -46,7 +46,7 @@ fn transfer(own: &str, congestion_control: &str, loss: f64, seconds: f64) -> Run
     run(&text, &Options::default()).runs.remove(0)
 }
 
-/// The laboratory checks every byte; here only that the last one came.
+/// The laboratory checks every byte; this checks only that the last one arrived.
 fn assert_arrives(own: &str, congestion_control: &str, (loss, seconds): (f64, f64)) {
     let what = format!("{congestion_control}, {own} ours, {loss} lost");
     let done = [seconds, seconds * TIMEOUT].into_iter().any(|seconds| {
@@ -63,7 +63,7 @@ fn assert_arrives(own: &str, congestion_control: &str, (loss, seconds): (f64, f6
     assert!(done, "{what}: not done after {} s", seconds * TIMEOUT);
 }
 
-/// Over each share of losses, a few at a time: mostly they wait for the end of a run.
+/// Runs transfers with each share of losses, a few at a time, since they mostly wait.
 fn all_arrive(own: &str, congestion_controls: &[&str]) {
     let pairs = congestion_controls
         .iter()
@@ -92,7 +92,7 @@ fn the_kernel_receives_from_every_congestion_control() {
 fn our_end_receives_from_the_kernel() {
     let Some(_turn) = whole_machine() else { return };
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    // To ask for it loads it where it is a module.
+    // Asking for a congestion control loads its module.
     let has = |name: &&str| match use_congestion_control(&socket, name) {
         Ok(()) => true,
         Err(error) => {

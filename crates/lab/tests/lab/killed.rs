@@ -1,4 +1,4 @@
-//! Whatever ends the process ends the laboratory.
+//! The laboratory ends with its process, however that ends.
 
 use crate::common::{allowed, laboratory, lte, run};
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tidegate_lab::{Namespace, Options};
 
-/// Where the victim's command writes the name of its namespace.
+/// Names the file to which the victim's command writes the name of its namespace.
 const VICTIM: &str = "TIDEGATE_LAB_TEST_VICTIM";
 
 #[test]
@@ -16,7 +16,7 @@ fn a_killed_laboratory_leaves_no_namespace_and_no_process() {
         return be_the_victim(Path::new(&file));
     }
     let Some(_turn) = laboratory() else { return };
-    // Of the test's own: in the machine's others may have devices.
+    // In the test's own namespace, since the machine's may have other devices.
     Namespace::new().unwrap().enter().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("namespace");

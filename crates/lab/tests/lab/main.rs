@@ -1,4 +1,4 @@
-//! The laboratory on the real kernel: needs root, and says aloud when it is skipped.
+//! The laboratory on the real kernel. Skipped, with a message, without root.
 
 mod commands;
 mod common;

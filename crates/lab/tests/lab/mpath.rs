@@ -1,5 +1,5 @@
-//! mPath with real sockets, proxies in namespaces of their own, and a registry; and the kernel's MPTCP over the
-//! same links.
+//! mPath with real sockets, proxies in their own namespaces, and a registry; and the kernel's MPTCP over the same
+//! links.
 
 use crate::common::{flow, laboratory, run};
 use std::path::Path;
@@ -11,8 +11,8 @@ fn link(mbps: f64, delay_ms: f64) -> String {
     format!("{{ rate = {{ constant_mbps = {mbps} }}, delay_ms = {delay_ms}, {queue} }}")
 }
 
-/// A core link of 2 Mbit/s, another one of 4 that a proxy is behind, an access link for both, and a proxy that
-/// does not answer. Every byte is checked as it arrives.
+/// A core link of 2 Mbit/s, another of 4 Mbit/s to a proxy, an access link for both, and a proxy that does not answer.
+/// Every byte is checked as it arrives.
 #[test]
 fn a_transfer_goes_round_a_narrow_core_link() {
     let Some(_turn) = laboratory() else { return };
@@ -61,7 +61,7 @@ fn a_transfer_goes_round_a_narrow_core_link() {
     assert_eq!(result.health.plumbing_losses, 0, "{:?}", result.health);
 }
 
-/// The kernel's MPTCP, with an address for each way: both core links are used, and every byte arrives once.
+/// The kernel's MPTCP, with an address for each path: both core links are used, and every byte arrives once.
 #[test]
 fn mptcp_has_a_way_to_each_address() {
     let Some(_turn) = laboratory() else { return };

@@ -1,4 +1,4 @@
-//! Workloads without a window are carried by QUIC: as much as by TCP, checked as TCP's are.
+//! Workloads without a window are carried by QUIC: with the same throughput as by TCP, and with the same checks.
 
 use crate::common::{assert_on_schedule, flow, laboratory, lte, points, run};
 use tidegate_lab::Options;
@@ -20,7 +20,7 @@ fn a_download_by_quic_fills_the_link_and_one_that_is_turned_away_comes_by_tcp() 
     for result in &runs {
         let bulk = flow(result, "bulk");
         let share = bulk.goodput_bps / 20e6;
-        // What stood behind a loss at the end of the warm-up counts, too: a queue of 250 packets is 3 % of 4 s.
+        // Data that waited for a retransmission at the end of the warm-up count, too: 250 packets are 3 % of 4 s.
         assert!((0.90..1.0).contains(&share), "{share}");
         assert!((0.97..1.001).contains(&result.link.utilisation));
         // The buffer takes 150 ms.
@@ -56,7 +56,7 @@ fn an_upload_by_quic_arrives_whole_and_ends() {
 #[test]
 fn objects_by_quic_take_a_round_trip_to_connect_and_one_to_ask() {
     let Some(_turn) = laboratory() else { return };
-    // 120 ms: what a busy machine needs for a handshake is short beside one.
+    // 120 ms: a busy machine's time for a handshake is short compared to it.
     let text = "duration_s = 6
          down = { rate = { constant_mbps = 20 }, delay_ms = 60 }
          up = { rate = { constant_mbps = 5 }, delay_ms = 60 }
@@ -68,7 +68,7 @@ fn objects_by_quic_take_a_round_trip_to_connect_and_one_to_ask() {
     assert!((240.0..330.0).contains(&fetch.time_ms.p50), "{fetch:?}");
 }
 
-/// Seven packets: at once from a window of ten, a round trip later from one of three, which quinn paces.
+/// Seven packets: they leave at once with a window of ten, and a round trip later with one of three, which quinn paces.
 #[test]
 fn the_initial_window_is_the_scenarios_for_quic_too() {
     let Some(_turn) = laboratory() else { return };
@@ -82,7 +82,7 @@ fn the_initial_window_is_the_scenarios_for_quic_too() {
     }
 }
 
-/// A pause, and a stop long before the run's end, end nothing else.
+/// A pause in one workload, and the early stop of another, do not end the rest.
 #[test]
 fn chunks_by_quic_keep_to_their_schedule_beside_a_download_that_stops() {
     let Some(_turn) = laboratory() else { return };

@@ -1,4 +1,4 @@
-//! Scenarios over kernel TCP, a few seconds each. Bounds are wide, as other processes may be at work.
+//! Scenarios over kernel TCP, a few seconds each. Bounds are wide, since other processes may be running.
 
 use crate::common::{allowed, assert_on_schedule, flow, laboratory, lte, points, run, try_run};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tidegate_lab::{CommandOutput, IpVersion, Options, Steer, SteeredFlow, Steering};
 use tidegate_scenario::{Direction, FlowDirection, Law, Run, Side};
 
-/// A round trip that the link alone makes, and what the machine may add to it.
+/// Checks for the link's round trip, plus what the machine may add to it.
 fn assert_near_40_ms(rtt_ms: f64) {
     assert!((40.0..45.0).contains(&rtt_ms), "{rtt_ms} ms");
 }
@@ -96,8 +96,8 @@ fn objects_are_fetched_each_on_its_own_connection() {
     assert!((200.0..400.0).contains(&large.time_ms.p50), "{large:?}");
 }
 
-/// Seven segments: at once from a window of ten, in two round trips from one of three, whoever's TCP
-/// sends.
+/// Seven segments: they take one round trip with a window of ten, and two with one of three, with our TCP and the
+/// kernel's.
 #[test]
 fn the_initial_window_is_the_scenarios() {
     let Some(_turn) = laboratory() else { return };
@@ -156,7 +156,7 @@ fn a_static_buffer_limit_limits_the_rate() {
     let [limited, large] = &results.runs[..] else {
         panic!("{results:#?}")
     };
-    // No more than the buffer per round trip of 100 ms.
+    // At most the buffer per round trip of 100 ms.
     let limited = flow(limited, "bulk").goodput_bps;
     assert!((2e6..110_208.0 * 8.0 / 0.1).contains(&limited), "{limited}");
     let large = flow(large, "bulk").goodput_bps;
@@ -288,7 +288,7 @@ fn a_stop_ends_the_run_at_once_and_keeps_those_before_it() {
     assert_eq!(names, ["first"]);
 }
 
-/// An agent that knows every RTT to be 41 ms.
+/// An agent that reports every RTT as 41 ms.
 #[derive(Default)]
 struct Believer {
     sides: std::sync::Mutex<Vec<Side>>,
@@ -399,7 +399,7 @@ fn a_workload_may_have_a_congestion_control_of_its_own() {
     assert!(bbr < 150.0 && reno > 2.0 * bbr, "{bbr} and {reno} ms");
 }
 
-/// Who is not told what has arrived sends some of it again.
+/// Without SACK, a sender retransmits some data that have arrived.
 #[test]
 fn without_selective_acknowledgements_more_than_what_is_lost_is_sent_again() {
     let Some(_laboratory) = laboratory() else {

@@ -1,4 +1,4 @@
-//! The link's further stages under kernel TCP: what they ask of a frame they get.
+//! The link's further stages under kernel TCP: they find what they need in a frame.
 
 use crate::common::{flow, laboratory, run};
 use tidegate_lab::Options;
@@ -17,8 +17,8 @@ fn over(stages: &str, workload: &str) -> RunResult {
     run(&text, &Options::default()).runs.remove(0)
 }
 
-/// Flows are told apart by their 5-tuple: an echo does not wait for a download, which CoDel keeps to
-/// a few milliseconds of queue besides.
+/// Flows are told apart by their 5-tuple: an echo does not wait behind a download, whose queue CoDel keeps to a few
+/// milliseconds.
 #[test]
 fn fq_codel_keeps_an_echo_out_of_a_downloads_queue() {
     let Some(_turn) = laboratory() else { return };
@@ -35,7 +35,7 @@ fn fq_codel_keeps_an_echo_out_of_a_downloads_queue() {
     assert!(common > 60.0, "{common} ms");
 }
 
-/// Every byte is checked on arrival, so this is a transfer over all of them at once.
+/// A transfer through all stages at once; every byte is checked on arrival.
 #[test]
 fn a_file_arrives_whole_through_every_stage() {
     let Some(_turn) = laboratory() else { return };
@@ -54,8 +54,8 @@ fn a_file_arrives_whole_through_every_stage() {
     assert_eq!(result.link.losses, 0);
 }
 
-/// Behind a middlebox the receiver sees no hole and sends no duplicate ACK, so that what is only
-/// reordered is not sent again. The queue is large enough not to overflow.
+/// After the middlebox the receiver sees no hole and sends no duplicate ACK, so that packets that are only reordered
+/// are not retransmitted. The queue is large enough not to overflow.
 #[test]
 fn a_middlebox_puts_reordered_packets_right() {
     let Some(_turn) = laboratory() else { return };

@@ -1,7 +1,7 @@
 use super::Credit;
 use proptest::prelude::*;
 
-/// quinn-proto 0.11's account of the same (`StreamsState`).
+/// The same account as quinn-proto 0.11 keeps it (`StreamsState`).
 struct Quinn {
     max_data: u64,
     window: u64,
@@ -27,9 +27,8 @@ impl Quinn {
 const INITIAL: u32 = 65_536;
 
 proptest! {
-    /// Whatever is read and wanted: both accounts agree; the promise never falls and is never beyond the
-    /// largest edge wanted so far; and a reader that has read everything may be sent an eighth of what
-    /// is wanted at least.
+    /// For any reads and wanted windows, both accounts agree; the promise never falls, and never exceeds the largest
+    /// edge wanted so far; and a reader that has read everything may be sent at least an eighth of the wanted window.
     #[test]
     fn promises_are_what_was_wanted(steps in prop::collection::vec((0u64..100_000, 2_400u32..1 << 20), 1..200)) {
         let mut quinn = Quinn { max_data: INITIAL.into(), window: INITIAL.into(), debt: 0 };
@@ -67,7 +66,7 @@ fn a_window_that_swings_gives_no_credit() {
     assert_eq!(credit.outstanding(), INITIAL.into());
 }
 
-/// A window that falls is worked off by reading.
+/// Reading pays for a smaller window.
 #[test]
 fn a_smaller_window_is_paid_by_reads() {
     let mut credit = Credit::new(INITIAL);

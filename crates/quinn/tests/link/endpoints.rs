@@ -1,4 +1,4 @@
-//! A server that sends for ever, and clients that read.
+//! A server that never stops sending, and clients that read.
 
 use crate::relay::Relay;
 use quinn::{ClientConfig, Connection, Endpoint, RecvStream, ServerConfig, TransportConfig};
@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const NAME: &str = "localhost";
 
-/// A connection over a link of its own, with a stream that never ends.
+/// A connection over its own link, with a stream that never ends.
 pub struct Download {
     pub connection: Connection,
     pub stream: RecvStream,
@@ -21,7 +21,7 @@ pub struct Download {
 }
 
 impl Download {
-    /// Begins one whose client has these settings.
+    /// Begins a download whose client has these settings.
     pub async fn start(link: Config, client: TransportConfig) -> Result<Self> {
         let (server, certificate) = server()?;
         let relay = Relay::start(server.local_addr()?, link).await?;
@@ -46,7 +46,7 @@ fn anywhere() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// Sends byte after byte of [`pattern`] to everybody who connects.
+/// Sends [`pattern`] without end to every client.
 fn server() -> Result<(Endpoint, CertificateDer<'static>)> {
     let identity = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
     let certificate = CertificateDer::from(identity.cert);
@@ -70,15 +70,15 @@ fn server() -> Result<(Endpoint, CertificateDer<'static>)> {
     Ok((endpoint, certificate))
 }
 
-/// Bytes after which the pattern repeats itself: a prime, so that no length of packets hides a gap.
+/// The pattern's period in bytes: a prime, so that no packet length hides a gap.
 pub const PERIOD: usize = 251;
 
-/// The first `bytes` of what the server sends.
+/// The first `bytes` that the server sends.
 fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i % PERIOD) as u8).collect()
 }
 
-/// Whether `data` is what follows the first `position` bytes.
+/// Checks that `data` follow the first `position` bytes of the pattern.
 pub fn assert_intact(data: &[u8], position: u64) {
     let first = position % PERIOD as u64;
     let expected = |i: usize| ((first as usize + i) % PERIOD) as u8;

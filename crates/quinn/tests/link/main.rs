@@ -5,5 +5,5 @@ mod readers;
 mod relay;
 mod short_queue;
 
-/// One test at a time: others would take its processors. Those that are compared run side by side.
+/// One test at a time, since others would take its processors. Connections that are compared run side by side.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

@@ -1,5 +1,5 @@
-//! Applications that read at a rate of their own, over a path with room to spare: what they get for the
-//! memory that their connections may come to need.
+//! Applications that limit their own reading rate, over a path with capacity to spare: their throughput, and the memory
+//! that their connections may need for it.
 
 use crate::TURN;
 use crate::endpoints::{Download, Result, assert_intact};
@@ -23,7 +23,7 @@ const END: Duration = Duration::from_secs(8);
 /// A connection's window in bytes.
 #[derive(Clone, Copy, Debug)]
 enum Window {
-    /// As quinn has it.
+    /// A fixed window, quinn's own.
     Fixed(u32),
     /// AFC with that buffer.
     Adaptive(u32),
@@ -36,7 +36,7 @@ impl Window {
     }
 }
 
-/// What a reader got and held after the warm-up.
+/// What a reader received and held after the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     mbps: f64,
@@ -89,7 +89,7 @@ async fn read(reads: ReadRate, window: Window) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Reads what is there of so many bytes; how many were.
+/// Reads up to that many bytes that are there already. Returns how many.
 async fn take(
     stream: &mut (impl AsyncRead + Unpin),
     mut wanted: u64,
@@ -112,10 +112,9 @@ async fn take(
     Ok(taken)
 }
 
-/// A reader like that of the AFC paper's scenario 2 with a fifth of its round trip: it could have
-/// 4 Mbit/s. A stop comes too late for what was promised, so that the connection may come to need what
-/// its reader has read in a round trip beside the buffer; a fixed window of that size would do as well
-/// for this reader, but has to be known beforehand.
+/// A reader like that of the AFC paper's scenario 2, with a fifth of its round trip: it could have 4 Mbit/s. When it
+/// stops, promises are already out, so its connection may need the buffer plus what the reader has read in a round
+/// trip. A fixed window of that size would serve this reader as well, but would have to be known beforehand.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn afc_lends_a_stalling_reader_what_its_buffer_lacks() -> Result<()> {
     const BUFFER: u32 = 32 << 10;
@@ -134,12 +133,12 @@ async fn afc_lends_a_stalling_reader_what_its_buffer_lacks() -> Result<()> {
     let same = read(reads(), same).await?;
     same.show("stalling, fixed at AFC's mean");
     assert!(afc.mbps > 1.3 * fixed.mbps, "{afc:?} against {fixed:?}");
-    // 6 Mbit/s for 100 ms, and as much again for what is read at once after a late look.
+    // 6 Mbit/s for 100 ms, and as much again for data that are read at once after a late look.
     assert!(afc.promised < f64::from(BUFFER) + 150e3, "{afc:?}");
     Ok(())
 }
 
-/// One reader in four is fast, and nobody knows beforehand which: the memory goes where it is read from.
+/// One reader in four is fast, and it is not known beforehand which: the memory goes to the fast reader.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn afc_gives_memory_to_those_who_read() -> Result<()> {
     let _turn = TURN.lock().await;
@@ -158,7 +157,7 @@ async fn afc_gives_memory_to_those_who_read() -> Result<()> {
 
 const RATES_MBPS: [f64; 4] = [0.3, 0.3, 0.3, 9.0];
 
-/// All of them at once, each over a path of its own: their sums.
+/// Runs all of them at once, each over its own path. Returns their sums.
 async fn together(window: Window) -> Result<Outcome> {
     let mut readers = JoinSet::new();
     for mbps in RATES_MBPS {

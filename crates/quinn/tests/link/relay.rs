@@ -8,7 +8,7 @@ use tidegate_link::{Config, DelayProfile, Instant, Link, QueueConfig, Rate};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant as Wake, sleep_until};
 
-/// IPv4's and UDP's headers, which the link carries, too.
+/// Bytes of the headers of IPv4 and UDP, which the link carries, too.
 const HEADERS: usize = 28;
 
 struct Packet(Vec<u8>);
@@ -19,7 +19,7 @@ impl tidegate_link::Packet for Packet {
     }
 }
 
-/// A link of that rate in Mbit/s and delay each way, behind a buffer of so many packets.
+/// A link with that rate in Mbit/s, delay each way, and buffer in packets.
 pub fn link(mbps: f64, delay_ms: u64, packets: usize) -> Config {
     Config {
         rate: Rate::constant(mbps * 1e6),
@@ -32,16 +32,16 @@ pub fn link(mbps: f64, delay_ms: u64, packets: usize) -> Config {
     }
 }
 
-/// A relay between whoever sends to it first and a server. It ends with its runtime.
+/// A relay between a server and the first client that sends to it. It ends with its runtime.
 pub struct Relay {
-    /// Where the client sends to.
+    /// The address that the client sends to.
     pub address: SocketAddr,
-    /// How long each packet to the client stood in the queue.
+    /// The queueing delay of each packet to the client.
     pub queued: Arc<Mutex<Vec<Duration>>>,
 }
 
 impl Relay {
-    /// Begins to carry, over the same kind of link each way.
+    /// Begins to carry datagrams, over the same kind of link each way.
     pub async fn start(server: SocketAddr, link: Config) -> io::Result<Self> {
         let front = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let back = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;

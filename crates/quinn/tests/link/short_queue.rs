@@ -1,4 +1,4 @@
-//! A download that is read at once, behind a buffer of more than a second.
+//! A download that is read at once, over a link with a buffer of more than a second.
 
 use crate::TURN;
 use crate::endpoints::{Download, Result, assert_intact};

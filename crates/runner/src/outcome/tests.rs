@@ -32,7 +32,7 @@ fn what_failed_and_what_was_left_out_is_found() {
     assert_eq!(bad.skipped().collect::<Vec<_>>(), ["SKIPPED b: needs root"]);
 }
 
-/// Killed by a signal, an exit in mid-test, a harness that says nothing: none of it is a success.
+/// A death by a signal, an exit in mid-test and a harness without a report are failures.
 #[test]
 fn a_program_that_ends_otherwise_has_failed() {
     for (status, printed) in [(9, GOOD), (1 << 8, GOOD), (9, ""), (0, "test a ... ")] {

@@ -1,6 +1,6 @@
 use super::{Kind, choose, read};
 
-/// Cargo's message about a test program of a package whose manifest says `metadata` of it.
+/// Cargo's message about a test program of a package whose manifest has `metadata` for it.
 fn message(folder: &std::path::Path, kind: &str, target: &str, test: bool) -> String {
     let manifest = folder.join("Cargo.toml");
     format!(

@@ -7,9 +7,9 @@
 #define TG_DEPARTURE_TIME_H
 
 /*
- * Not before `due_us`, nor before the time that its socket may have set (SO_TXTIME). The field is written as
- * any kernel since 5.0 lets programs on the way out: whether it is a time of arrival or of departure, which
- * kernels tell apart since 5.18, fq does not ask.
+ * Delays the packet until `due_us`, or until a later time that its socket has set (SO_TXTIME). Programs on the way out
+ * may write the field since Linux 5.0. Since 5.18 the kernel tells arrival times from departure times; fq does not
+ * look at the difference.
  */
 static __always_inline void depart_at(struct __sk_buff *skb, __u64 due_us)
 {

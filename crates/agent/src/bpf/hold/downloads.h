@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* Downloads that may be held: what leaves waits, and what arrives is signalled (laws/hold.h). */
+/* Downloads that may be held: leaving packets wait; an arriving one is marked or dropped as a signal (laws/hold.h). */
 #ifndef TG_HELD_DOWNLOADS_H
 #define TG_HELD_DOWNLOADS_H
 
@@ -40,7 +40,7 @@ __noinline int signal_held(struct tg_held *h, __u32 ifindex)
 	return 1;
 }
 
-/* Something of the flow leaves. */
+/* A packet of the flow leaves. */
 __noinline int release_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
 {
 	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);

@@ -12,10 +12,10 @@
 #include "path.h"
 #include "stats/histograms.h"
 
-#define TG_HELD_TRIES 4u		    /* places that are tried for a new flow, a packet */
-#define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which a place may be another's */
-#define TG_SIGNALLED_APART 32u		    /* of so many packets of a flow, as merged by GRO, one is signalled at most, whatever the law says */
-#define TG_MERGED 64u			    /* of so many packets one is signalled at most where they are merged and cannot be marked */
+#define TG_HELD_TRIES 4u		    /* places tried for a new flow, per packet */
+#define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which another flow may take the place */
+#define TG_SIGNALLED_APART 32u		    /* the fewest packets, as merged by GRO, between two signals to a flow */
+#define TG_MERGED 64u			    /* merged packets without ECN that are spared before one is dropped */
 #define TG_ECHO_REPLY_4 0
 #define TG_ECHO_REPLY_6 129
 
@@ -27,7 +27,7 @@ struct {
 	__type(value, struct tg_path);
 } paths SEC(".maps");
 
-/* What the agent has recognised, before these programs see the packet: its own map. */
+/* The kinds of flows, from the agent's own map: its programs see a packet before these do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -37,12 +37,12 @@ struct {
 
 /* Where a flow's record is. */
 struct tg_candidate {
-	tg_u64 bytes;	     /* that have arrived; of uploads: of late */
-	tg_u64 left;	     /* of uploads: that have left of late */
+	tg_u64 bytes;	     /* that have arrived; for uploads: recently */
+	tg_u64 left;	     /* for uploads only: that have left recently */
 	tg_u64 asked_us;     /* when the first packet left, until one has arrived */
-	tg_u64 since_us;     /* the record's; if the record has another one, it is another flow's by now */
-	tg_u32 place;	     /* of it, plus 1; 0: it has none */
-	tg_u32 merged;	     /* packets that could not be signalled, since each is several merged ones */
+	tg_u64 since_us;     /* of the record; a record with another value belongs to another flow by now */
+	tg_u32 place;	     /* of the record, plus 1; 0: no record */
+	tg_u32 merged;	     /* packets that were not signalled, since each is several merged ones */
 	tg_u32 handshake_us; /* from the first packet to the first answer; 0: not seen */
 	tg_u32 unsignalled;  /* packets since the last that was signalled */
 };
@@ -55,7 +55,7 @@ struct {
 	__type(value, struct tg_candidate);
 } candidates SEC(".maps");
 
-/* Records, which the gate and the agent read where they are. */
+/* Records, which the gate and the agent map and read in place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -64,13 +64,13 @@ struct {
 	__type(value, struct tg_held);
 } held SEC(".maps");
 
-/* Rings when a flow has got a record, so that user space can sleep while there are none. */
+/* Wakes user space when a flow gets a record, so that it can sleep while there are none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } met SEC(".maps");
 
-/* Where an arrival is measured: it is larger than what a program may keep on its stack. */
+/* Room to measure an arrival, which is too large for a program's stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -85,10 +85,10 @@ volatile __u32 next_place SEC(".data") = 0;
 const volatile __be16 echo_id = 0;
 const volatile __u32 echo_secret = 0;
 
-/* User space's. */
+/* Written by user space. */
 volatile struct tg_echo_place echo_place;
 
-/* Forgets so many bytes that the law knew of the flow that the place had before. */
+/* Zeroes what the law knew of the place's previous flow. */
 static __always_inline void blank(void *law, __u32 bytes)
 {
 	volatile __u64 *words = law;
@@ -98,24 +98,24 @@ static __always_inline void blank(void *law, __u32 bytes)
 		words[i] = 0;
 }
 
-/* Starts the record of a flow whose handshake took so long. Defined by each object, like the next two. */
+/* Starts the record of a flow. Each object defines this function and the next two for its own law. */
 static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us);
 
-/* `bytes` of the flow arrive, or an echo of its server's after `rtt_us`. Returns whether its sender is to be told to
- * slow down. */
+/* Tells the law that `bytes` of the flow arrive, or that an echo to its server is answered after `rtt_us`. Returns
+ * whether the sender is to be told to slow down. */
 __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us);
 
-/* Its sender is told. */
+/* Tells the law that a packet is signalled. */
 __noinline int signal_held(struct tg_held *h, __u32 ifindex);
 
-/* A packet of the flow has arrived: it counts with the queue that the last echo met, if one has come back of late. */
+/* Counts an arrived packet in the histogram, with the queueing delay that the latest echo measured, if there is one. */
 static __always_inline void observe_echo(const struct tg_echo *e)
 {
 	if (e->rtt_us)
 		observe_queue(TG_HELD_DIRECTION, tg_echo_queue_us(e), 1);
 }
 
-/* What the flow is, as far as the agent knows. */
+/* The kind that the agent has recognised, or plain UDP. */
 static __always_inline __u32 kind_of(const struct tg_windowless_key *key)
 {
 	struct tg_windowless *known = bpf_map_lookup_elem(&windowless, key);
@@ -123,7 +123,7 @@ static __always_inline __u32 kind_of(const struct tg_windowless_key *key)
 	return known ? known->kind : TG_KIND_UDP;
 }
 
-/* A flow has become bulk: it gets a place, if there is one that nobody uses. */
+/* Gives a flow that has become bulk a free place, if it finds one. */
 static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 {
 	struct tg_windowless_key key = {};
@@ -143,7 +143,7 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 		seen_us = h->seen_us;
 		if (seen_us && p->now_us - seen_us < TG_HELD_IDLE_US)
 			continue;
-		/* From here on nobody else takes it; nobody reads it before it is whole. */
+		/* From here on no other CPU takes the place. While since_us is 0, no reader uses the record. */
 		if (__sync_val_compare_and_swap(&h->seen_us, seen_us, p->now_us) != seen_us)
 			continue;
 		__sync_lock_test_and_set(&h->since_us, 0);
@@ -155,7 +155,7 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 		__sync_lock_test_and_set(&h->since_us, p->now_us);
 		c->since_us = p->now_us;
 		c->place = place + 1;
-		/* Full: it has rung already. */
+		/* If the ring is full, user space has been woken already. */
 		bpf_ringbuf_output(&met, &place, sizeof(place), 0);
 		return 0;
 	}
@@ -235,7 +235,7 @@ static __always_inline int may_be_held(const struct tg_packet *p, int reason)
 	return reason == TG_COUNT_UDP && p->datagram && !p->key.vlan;
 }
 
-/* Whether the packet is from where the flow's echoes go. */
+/* Whether the packet comes from the address to which the flow's echoes go. */
 static __always_inline int is_asked(const struct tg_held *h, const struct tg_packet *p)
 {
 	const struct tg_key *k = &h->key.key;
@@ -258,7 +258,7 @@ static __always_inline int is_echo_reply(const struct tg_packet *p, const struct
 	return e->type == type && !e->code && e->id == echo_id && e->secret == echo_secret;
 }
 
-/* An answer to an echo of the agent's names the flows that it was sent for. */
+/* The answer to one of the agent's echoes arrives. It names the flows that the echo was sent for. */
 TG_ON_ITS_OWN int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_echo_packet e;

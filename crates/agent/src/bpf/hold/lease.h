@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Whether the agent's process is there. A clsact filter outlives it, and a process may hang: then nobody lets packets wait,
- * sends echoes, or says that a flow is to be left alone. So the process renews a lease many times a second, and without
- * one the hold's programs let every packet pass unread.
+ * Whether the agent's process is alive. A clsact filter outlives the process, and a process may hang; then packets no
+ * longer wait, no echoes are sent, and no flow is released from the hold. So the process renews a lease many times a
+ * second, and without a lease the hold's programs let every packet pass unread.
  */
 #ifndef TG_LEASE_H
 #define TG_LEASE_H
 
 #include "shared.h"
 
-/* A lease is for less. One that seems to be for longer is by another clock, and none. */
+/* A valid lease ends sooner. One that ends later was written by another clock, and does not count. */
 #define TG_LEASE_MOST_US (2 * TG_SECOND_US)
 
-/* Until when, CLOCK_MONOTONIC in us; user space writes it where it is. */
+/* When the lease ends, CLOCK_MONOTONIC in us; user space writes it in place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

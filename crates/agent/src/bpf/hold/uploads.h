@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* Uploads that may be held: their data wait, and one of them is signalled as it leaves (laws/hold/upload.h). */
+/* Uploads that may be held: their data wait; a packet is marked or dropped as it leaves (laws/hold/upload.h). */
 #ifndef TG_HELD_UPLOADS_H
 #define TG_HELD_UPLOADS_H
 
@@ -21,7 +21,7 @@ static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us)
 	tg_hold_up_init(&h->up, handshake_us);
 }
 
-/* The wait in the downlink's queue, known from its own flows. */
+/* `back_us` is how long answers wait in the downlink's queue, as its own flows measure it. */
 __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us)
 {
 	struct tg_path *uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
@@ -51,7 +51,7 @@ __noinline int signal_held(struct tg_held *h, __u32 ifindex)
 	return 1;
 }
 
-/* Something of the flow leaves. Returns whether its sender is to be told to slow down. */
+/* A packet of the flow leaves. Returns whether its sender is to be told to slow down. */
 __noinline int release_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
 {
 	struct tg_path *uplink = bpf_map_lookup_elem(&uplinks, &ifindex);

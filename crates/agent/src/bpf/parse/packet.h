@@ -43,12 +43,12 @@ struct tg_options {
 	__u8 mptcp;
 };
 
-/* What of a flow has passed since the last measurement (fast_path.h). */
+/* Packets of a flow that took the fast path since the last measurement (fast_path.h). */
 struct tg_passed {
-	__u32 bytes;	/* payload of those */
+	__u32 bytes;	/* payload of the packets */
 	__u16 packets;	/* with data, that arrived */
-	__u8 again;	/* what leaves: whether the timestamp of the packet that is looked at has left before */
-	__u8 fast_path;	/* whether what comes next may take the fast path */
+	__u8 again;	/* for a leaving packet: whether its TSval has left before */
+	__u8 fast_path;	/* whether the next packets may take the fast path */
 };
 
 struct tg_packet {
@@ -75,7 +75,7 @@ static __always_inline struct tg_key key_of(const struct tg_packet *p)
 	return p->key;
 }
 
-/* One option after another, where they are not the usual timestamps alone. */
+/* Walks all options, where they are more than the usual timestamps. Returns 1 if they cannot be understood. */
 static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end,
 				      struct tg_options *o)
 {
@@ -138,8 +138,8 @@ static __always_inline void *tg_peek(struct __sk_buff *skb, __u32 at, __u32 byte
 	return header + bytes <= (void *)(long)skb->data_end ? header : NULL;
 }
 
-/* The same, or null if the packet ends before. Headers nearly always are readable; pulling them
- * copies the head of a packet that somebody else holds, too, as its sender does. */
+/* The same, or null if the packet is too short. Headers are nearly always readable. Pulling them copies the head of a
+ * packet that is shared with another holder, such as the socket that sends it. */
 static __always_inline void *tg_header(struct __sk_buff *skb, __u32 at, __u32 bytes)
 {
 	void *header = tg_peek(skb, at, bytes);
@@ -149,7 +149,7 @@ static __always_inline void *tg_header(struct __sk_buff *skb, __u32 at, __u32 by
 	return header;
 }
 
-/* Fills in everything of the TCP header and its options; `tcp_bytes` is what IP says it carries. */
+/* Fills in everything of the TCP header and its options; `tcp_bytes` is the length that the IP header tells. */
 static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet *p, __u32 tcp_bytes,
 					int leaves)
 {
@@ -231,8 +231,7 @@ static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet 
 		return TG_COUNT_FRAGMENT;
 	if (ip->ihl != 5)
 		return TG_COUNT_IP_OPTIONS;
-	/* 0: a merged packet above 64 KB. Short frames are padded, so the frame's length is no
-	 * measure otherwise. */
+	/* 0: a merged packet above 64 KB. Otherwise the frame's length cannot be used: short frames are padded. */
 	bytes = ip->tot_len ? bpf_ntohs(ip->tot_len) : skb->len - l3;
 	if (bytes < sizeof(*ip) || bytes > skb->len - l3)
 		return TG_COUNT_MALFORMED;
@@ -268,7 +267,7 @@ static __always_inline int tg_take_last_segment(struct __sk_buff *skb, struct tg
 	return -1;
 }
 
-/* Reads what one header, with this `head`, says beside the next header's kind. */
+/* Reads one extension header, which begins with `head`; the caller reads the kind of the next. */
 static __always_inline int tg_heed_extension(struct __sk_buff *skb, struct tg_packet *p,
 					     const __u8 *head, __u32 leaves)
 {
@@ -380,8 +379,8 @@ static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packe
 }
 
 /*
- * Whether GRO has chained the packet's segments instead of merging them, as some routers' devices
- * have it (rx-gro-list): each keeps a header of its own, and only the first one's is in reach.
+ * Whether GRO has chained the packet's segments instead of merging them, as some routers are set up to do
+ * (rx-gro-list): each segment keeps its own header, and only the first header is in reach.
  */
 #ifdef TG_WITHOUT_BTF
 static __always_inline int tg_chained(struct __sk_buff *skb)
@@ -404,13 +403,11 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
 #endif
 
 /*
- * Reads a packet whose link-layer header has `l2` bytes into `p`, which has its time and no more.
- * Returns -1 if it is TCP that can be steered, or else the reason (enum tg_count) for which it is left
- * alone.
+ * Reads a packet whose link-layer header has `l2` bytes into `p`, which has only the time so far. Returns -1 if it is
+ * TCP that can be steered, or the reason (enum tg_count) why it is left alone.
  *
- * A global function, as are those that a packet passes next: the verifier looks at each on its own and
- * forgets values between them, or each way through the parser would be followed through all that
- * comes after.
+ * A global function, as are the next ones on a packet's way: the verifier checks each on its own. Otherwise it would
+ * follow each path through the parser through all the code after it.
  */
 TG_ON_ITS_OWN int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, __u32 leaves)
 {
@@ -427,8 +424,8 @@ static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
 	return payload < known ? 0 : payload;
 }
 
-/* How many packets on the wire the kernel has merged into this one with so much `payload`, or will make of it; devices
- * that do not know say none. Packets without payload are never merged, so they are not asked. */
+/* How many packets on the wire the kernel has merged into this one, or will split it into; a device that does not know
+ * says 0, which counts as one. Packets without `payload` are never merged. */
 static __always_inline __u32 wire_packets_of(const struct __sk_buff *skb, __u32 payload)
 {
 	__u32 packets = payload ? skb->gso_segs : 0;
@@ -453,7 +450,7 @@ static __always_inline struct tg_ack tg_acknowledgement(const struct tg_packet *
 	};
 }
 
-/* What the packet says, the whole of it: `s` may lie where another packet's was. */
+/* What the packet says. Writes all of `s`, which may still hold another packet's values. */
 static __always_inline void note_segment(struct tg_segment *s, const struct tg_packet *p)
 {
 	*s = (struct tg_segment){ 0 };

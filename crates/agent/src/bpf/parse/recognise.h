@@ -17,7 +17,7 @@ struct tg_datagram {
 	tg_u16 ports[2]; /* in host byte order, of either end */
 };
 
-/* Ports that IANA has given to it; Linux's VXLAN had another one before. */
+/* Ports assigned by IANA; Linux's VXLAN used another one before. */
 enum tg_port {
 	TG_PORT_QUIC = 443,
 	TG_PORT_OPENVPN = 1194,
@@ -36,10 +36,10 @@ enum tg_port {
 #define TG_QUIC_V2 0x6b3343cfu		/* RFC 9369 section 3.1, which moves the types by one */
 #define TG_QUIC_DRAFT_FIRST 0xff00001du	/* draft-29 */
 #define TG_QUIC_DRAFT_LAST 0xff000022u
-#define TG_QUIC_GREASE 0x0a0a0a0au	/* of each byte, half (RFC 9000 section 15) */
+#define TG_QUIC_GREASE 0x0a0a0a0au	/* the low half of each byte (RFC 9000 section 15) */
 #define TG_QUIC_MVFST 0xfaceb000u	/* the first of 256 that are registered for it */
 
-/* What else is found on QUIC's port, and begins as its short header may. */
+/* Other protocols on QUIC's port whose packets may begin like its short header. */
 #define TG_STUN_COOKIE 0x2112a442u /* RFC 8489 section 5 */
 #define TG_TURN_CHANNEL 0x40u	   /* before the data of a channel (RFC 8656 section 12.4) */
 #define TG_TURN_HEADER 4u
@@ -116,11 +116,11 @@ TG_INLINE int tg_may_be_quic(const struct tg_datagram *d)
 TG_INLINE int tg_is_wireguard(const struct tg_datagram *d)
 {
 	switch (tg_be32(d->head)) {
-	case 0x01000000: /* who begins */
+	case 0x01000000: /* handshake initiation */
 		return d->bytes == 148;
-	case 0x02000000: /* who answers */
+	case 0x02000000: /* handshake response */
 		return d->bytes == 92;
-	case 0x03000000: /* a cookie */
+	case 0x03000000: /* cookie reply */
 		return d->bytes == 64;
 	case 0x04000000:
 		return d->bytes >= 32 && d->bytes % 16 == 0 && !tg_be32(d->head + 12);
@@ -129,14 +129,14 @@ TG_INLINE int tg_is_wireguard(const struct tg_datagram *d)
 	}
 }
 
-/* ESP in UDP (RFC 3948 section 2.1): the number of an association, of which those below 256 are reserved (RFC 4303
- * section 2.1), as is zero for IKE. */
+/* ESP in UDP (RFC 3948 section 2.1) begins with an SPI. Those below 256 are reserved (RFC 4303 section 2.1); 0 marks
+ * IKE. */
 TG_INLINE int tg_is_ipsec(const struct tg_datagram *d)
 {
 	return tg_on_port(d, TG_PORT_IPSEC) && tg_be32(d->head) >= 256;
 }
 
-/* Its operation, from the first reset of a connection to data with a peer's number: the upper five bits. */
+/* The upper five bits are the opcode; 3 to 11 are in use. */
 TG_INLINE int tg_is_openvpn(const struct tg_datagram *d)
 {
 	tg_u32 operation = d->head[0] >> 3;
@@ -144,14 +144,14 @@ TG_INLINE int tg_is_openvpn(const struct tg_datagram *d)
 	return tg_on_port(d, TG_PORT_OPENVPN) && operation >= 3 && operation <= 11;
 }
 
-/* Version 1, a packet of a user's, its length (3GPP TS 29.281 section 5.1). */
+/* Version 1, a G-PDU (a user's packet), and its length (3GPP TS 29.281 section 5.1). */
 TG_INLINE int tg_is_gtp(const struct tg_datagram *d)
 {
 	return tg_on_port(d, TG_PORT_GTP) && (d->head[0] & 0xf8) == 0x30 && d->head[1] == 255 &&
 	       tg_be16(d->head + 2) == d->bytes - 8;
 }
 
-/* The flag of a valid number, all else of the header but that number being zero (RFC 7348 section 5). */
+/* The flag of a valid VNI; the rest of the header, apart from the VNI, is zero (RFC 7348 section 5). */
 TG_INLINE int tg_is_vxlan(const struct tg_datagram *d)
 {
 	return (tg_on_port(d, TG_PORT_VXLAN) || tg_on_port(d, TG_PORT_VXLAN_LINUX)) &&
@@ -177,8 +177,8 @@ TG_INLINE enum tg_kind tg_recognise(const struct tg_datagram *d)
 
 /*
  * A flow's kind after one more datagram; `known`: its kind so far, TG_KINDS: this is its first. A named kind
- * stays. A flow that began like QUIC may be QUIC until a header shows that it is not: a long one without the fixed bit,
- * as RTP's. Other UDP becomes QUIC only by a handshake.
+ * stays. A flow that began like QUIC may be QUIC until it shows a long header without the fixed bit, as RTP does. Other
+ * UDP becomes QUIC only by a handshake.
  */
 TG_INLINE enum tg_kind tg_recognise_next(enum tg_kind known, const struct tg_datagram *d)
 {

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "stats/histograms.h"
 
-/* What a packet of the flow counts as that met this fate: the law does nothing with what it cannot measure. */
+/* What a packet of the flow counts as: `reason`, or that the law could not measure it and so did nothing. */
 static __always_inline int unless_clockless(const struct tg_flow *f, int reason)
 {
 	int passed = reason == TG_COUNT_MEASURED || reason == TG_COUNT_UNCHANGED;
@@ -14,7 +14,7 @@ static __always_inline int unless_clockless(const struct tg_flow *f, int reason)
 	return passed && tg_flow_clockless(f, params()) ? TG_COUNT_NO_CLOCK : reason;
 }
 
-/* Whether a packet that met this fate had data that are out of reach. */
+/* Whether data are out of the agent's reach for this reason. */
 static __always_inline int is_left_alone(int reason)
 {
 	switch (reason) {
@@ -32,7 +32,8 @@ static __always_inline int is_left_alone(int reason)
 	}
 }
 
-/* Data that arrive before anything has left have no reason yet: a packet that leaves later finds it. */
+/* TG_COUNT_NO_FLOW (data arrive, and nothing has left yet) is not the final reason: a packet that leaves later finds
+ * it. */
 static __always_inline void note_left(struct tg_left *l, const struct tg_packet *p, __u32 bytes, __u32 reason)
 {
 	l->seen_us = p->now_us;
@@ -44,7 +45,7 @@ static __always_inline void note_left(struct tg_left *l, const struct tg_packet 
 	__sync_fetch_and_add(&l->bytes, bytes + p->passed.bytes);
 }
 
-/* Remembers that `bytes` of the connection's data were left alone; none: the reason only. */
+/* Remembers that `bytes` of the connection's data were left alone; 0: remembers the reason only. */
 __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 bytes, __u32 reason)
 {
 	struct tg_left_key key = { .direction = direction };
@@ -88,7 +89,7 @@ static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 rea
 	}
 }
 
-/* The place of an interface among the tallies that is not the first. */
+/* The place of an interface among the tallies, if it is not the first. */
 __noinline __u32 search_place(__u32 ifindex)
 {
 	__u32 place = 1;
@@ -121,7 +122,7 @@ struct tg_fate {
 
 _Static_assert(TG_COUNTS < TG_COUNT_SLOTS && TG_KINDS <= TG_KIND_SLOTS, "a slot for each");
 
-/* It is counted, once under each of the two and once by its kind. */
+/* Counts the packet three times: as data, as an acknowledgement, and by its kind. */
 static __always_inline void count(struct __sk_buff *skb, __u32 l2, struct tg_fate fate, __u32 kind,
 				  __u32 payload, __u32 ecn)
 {

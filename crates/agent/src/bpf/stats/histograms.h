@@ -49,7 +49,7 @@ static __always_inline void observe(struct tg_histogram *h, __u32 value, __u32 f
 	h->slots[slot < TG_SLOTS ? slot : TG_SLOTS - 1] += packets;
 }
 
-/* So many packets were measured that had stood in the queue for so long. */
+/* Counts measured packets that waited in the queue for `queue_us`. */
 __noinline int observe_queue(__u32 direction, __u32 queue_us, __u32 packets)
 {
 	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);
@@ -59,7 +59,7 @@ __noinline int observe_queue(__u32 direction, __u32 queue_us, __u32 packets)
 	return 0;
 }
 
-/* The sender of the data is told so many bytes, by so many packets. */
+/* Counts packets that told the data's sender a window of `bytes`. */
 __noinline int observe_window(__u32 direction, __u32 bytes, __u32 packets)
 {
 	struct tg_histograms *h = bpf_map_lookup_elem(&histograms, &direction);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Traffic without a window: UDP, and so QUIC, tunnels, and all else that IP carries beside TCP. It is only counted: a
+ * Traffic without a window: UDP (and so QUIC), tunnels, and every other IP protocol but TCP. It is only counted: a
  * flow's kind, its bytes in each direction, and whether it is marked.
  */
 #ifndef TG_WINDOWLESS_H

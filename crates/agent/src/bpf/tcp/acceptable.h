@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Whether TCP accepts a segment that arrives. Whoever knows a connection's ends can send segments in its name; TCP drops
- * what does not fit, so nothing is learned here from what it drops. What has left tells what fits:
+ * Whether TCP accepts a segment that arrives. An attacker who knows a connection's ends can forge segments. TCP drops
+ * those that do not fit, so the agent learns nothing from them. The segments that have left tell what fits:
  *
  *     sequence numbers   from RCV.NXT to the right edge of the window       RFC 9293 section 3.10.7.4, tcp_sequence()
  *     acknowledgements   SND.UNA - MAX.SND.WND to SND.NXT                   RFC 5961 section 5, tcp_ack()
  *     timestamps         no older than TS.Recent, which TSecr repeats       RFC 7323 section 5, tcp_paws_check()
- *     RST                as sequence numbers; what answers a SYN by its ACK RFC 9293 section 3.10.7.3, tcp_reset()
+ *     RST                as sequence numbers; if it answers a SYN, by ACK   RFC 9293 section 3.10.7.3, tcp_reset()
  *
- * The kernel knows all of these better, as does the host that this machine forwards for: what is refused here it drops.
- * Of a connection that is older than the agent each is known when something has left that says it; so are they all after
- * packets that passed unread.
+ * The receiving kernel, here or on the host that this machine forwards for, knows all of these exactly: it drops
+ * whatever is refused here. If a connection is older than the agent, or packets have passed unread, each number is
+ * unknown until a leaving segment tells it.
  *
- * A record of uploads does not see acknowledgements without data leave, which say how far the peer's numbers have come.
- * There what arrives says it, which the record sees all of: a window from there on, as far back as ahead.
+ * A record of uploads does not see leaving acknowledgements without data, which tell how far the peer's numbers have
+ * come. It sees every arriving segment, and accepts numbers within a window on both sides of the last one.
  */
 #ifndef TG_ACCEPTABLE_H
 #define TG_ACCEPTABLE_H
 
 #include "config.h"
 
-#define TG_NUMBERS_MOST (1u << 30)			   /* the largest window (RFC 7323 section 2.3): what is farther off is of another time */
-#define TG_NUMBERS_REACH (1u << 20)			   /* how far ahead of what has come an upload's peer may be, at least: a window may have grown */
+#define TG_NUMBERS_MOST (1u << 30)			   /* the largest window (RFC 7323 section 2.3) */
+#define TG_NUMBERS_REACH (1u << 20)			   /* the least window on both sides of an upload's peer */
 #define TG_NUMBERS_STALE_US (24ull * 86400 * TG_SECOND_US) /* TS.Recent is forgotten (RFC 7323 section 5.5) */
 
-/* Moves a number of the connection's ahead; what is far behind is a new beginning. Returns whether it is one. */
+/* Advances a number of the connection, or begins anew with one that is farther back than any window. Returns whether it
+ * begins anew. */
 static __always_inline int advance(tg_u32 *known, tg_u32 number, int is_known)
 {
 	int anew = !is_known || tg_before(number, *known - TG_NUMBERS_MOST);
@@ -34,7 +35,7 @@ static __always_inline int advance(tg_u32 *known, tg_u32 number, int is_known)
 	return anew;
 }
 
-/* What has left of our numbers. */
+/* Notes the numbers of a segment that leaves. */
 static __always_inline void note_sent(struct tg_numbers *n, const struct tg_packet *p)
 {
 	tg_u32 end = p->seq + p->payload + p->syn + p->fin;
@@ -75,7 +76,7 @@ __noinline int note_answered(const struct tg_packet *p, struct tg_connection *c)
 	return 0;
 }
 
-/* A segment of an upload's sender leaves. Returns whether others have left before it unseen, and what acknowledged them may
+/* A segment of an upload's sender leaves. Returns whether earlier ones left unseen, and acknowledgements of them may
  * have been refused. */
 __noinline int note_uploaded(const struct tg_packet *p, struct tg_connection *c)
 {
@@ -102,7 +103,7 @@ static __always_inline int is_in_window(const struct tg_numbers *n, const struct
 {
 	tg_u32 end = p->seq + p->payload + p->syn + p->fin;
 
-	/* Of an upload more may have come on the fast path (fast_path.h). */
+	/* An upload's peer may have sent more on the fast path (fast_path.h). */
 	return !n->receives || (!tg_before(end, n->next - n->back) && !tg_after(p->seq, n->edge + p->passed.bytes));
 }
 
@@ -120,15 +121,15 @@ static __always_inline int is_recent(const struct tg_numbers *n, const struct tg
 
 static __always_inline int is_reset(const struct tg_numbers *n, const struct tg_packet *p)
 {
-	/* It answers a SYN. */
+	/* Our SYN has no answer yet. */
 	if (n->sends && !n->receives)
 		return p->has_ack && tg_after(p->ack, n->una) && !tg_after(p->ack, n->sent);
 	return is_in_window(n, p);
 }
 
 /*
- * A segment arrives that is no SYN. Returns -1 if it is acceptable, and notes what it says; TG_COUNT_UNCHANGED if an
- * upload's, but older than another: TCP takes no window from it; or TG_COUNT_UNACCEPTABLE.
+ * A segment other than a SYN arrives. Returns -1 if it is acceptable, and notes its numbers; TG_COUNT_UNCHANGED if it
+ * is an upload's old acknowledgement, from which TCP takes no window; or TG_COUNT_UNACCEPTABLE.
  */
 __noinline int accept(const struct tg_packet *p, struct tg_connection *c, __u32 direction)
 {
@@ -153,7 +154,7 @@ __noinline int accept(const struct tg_packet *p, struct tg_connection *c, __u32 
 	return -1;
 }
 
-/* What leaves or arrives from here on may pass unread: nothing is known until something has left. */
+/* Packets may pass unread from here on: no number is known until a segment has left. */
 static __always_inline void forget_numbers(struct tg_connection *c)
 {
 	c->numbers.receives = 0;

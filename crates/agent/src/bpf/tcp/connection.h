@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/*
- * A connection's record, found, made and ended alike whichever way its data go.
- */
+/* Finds, makes and ends a connection's record, for either direction of its data. */
 #ifndef TG_CONNECTION_H
 #define TG_CONNECTION_H
 
@@ -9,7 +7,7 @@
 #include "rules.h"
 #include "tcp/scales.h"
 
-/* What is in a record behind its connection. */
+/* What follows the connection in a record. */
 
 static __always_inline struct tg_flow *flow_of(enum tg_direction direction, struct tg_connection *c)
 {
@@ -55,7 +53,7 @@ __noinline int renew(const struct tg_packet *p, __u32 direction, __u32 keeps)
 	if (!p)
 		return 0;
 	key = key_of(p);
-	/* More than the compiler blanks by itself. */
+	/* Too large for the compiler to zero. */
 	bpf_map_update_elem(&scratch, &zero, (const void *)&nothing, BPF_ANY);
 	blank = bpf_map_lookup_elem(&scratch, &zero);
 	if (!blank)
@@ -83,8 +81,7 @@ static __always_inline struct tg_connection *create(enum tg_direction direction,
 	return renew(p, direction, keeps) ? find(direction, p) : NULL;
 }
 
-/* Whether the window is that of several subflows (RFC 8684 section 3.3.4); not every segment of theirs
- * says so. */
+/* Whether subflows of MPTCP share the window (RFC 8684 section 3.3.4); not every segment of a subflow shows it. */
 static __always_inline int is_shared(enum tg_direction direction, struct tg_connection *c,
 				     const struct tg_packet *p)
 {
@@ -95,21 +92,20 @@ static __always_inline int is_shared(enum tg_direction direction, struct tg_conn
 	return c->shared;
 }
 
-/* Whether what arrives answers our SYN: it acknowledges it (RFC 9293 section 3.10.7.3). Others may
- * be forged. */
+/* Whether an arriving packet answers our SYN. It must acknowledge it (RFC 9293 section 3.10.7.3), or may be forged. */
 static __always_inline int answers(const struct tg_connection *c, const struct tg_packet *p)
 {
 	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
 }
 
-/* A SYN arrives: -1 if it is the answer to ours, which nothing of ours has acknowledged yet; others are of another
- * connection, if not forged (RFC 5961 section 4). */
+/* A SYN arrives: -1 if it answers ours and we have not acknowledged it yet. Other SYNs belong to another connection, or
+ * are forged (RFC 5961 section 4). */
 static __always_inline int answers_syn(const struct tg_connection *c, const struct tg_packet *p)
 {
 	return answers(c, p) && !c->numbers.receives ? -1 : TG_COUNT_HANDSHAKE;
 }
 
-/* As accept(), of any segment. What leaves without a known scale is not noted. */
+/* Like accept(), but for any segment. Without a known scale all are accepted, since leaving ones were not noted. */
 static __always_inline int is_acceptable(enum tg_direction direction, const struct tg_packet *p,
 					 struct tg_connection *c)
 {
@@ -118,8 +114,8 @@ static __always_inline int is_acceptable(enum tg_direction direction, const stru
 	return c->scale_state == TG_SCALE_KNOWN ? accept(p, c, direction) : -1;
 }
 
-/* The record of an arriving packet, which never begins one, and is none that TCP does not accept. Null: there is none,
- * for the `reason`. */
+/* The record of an arriving packet that TCP accepts; arriving packets never begin one. Null: there is none, and
+ * `reason` says why. */
 static __always_inline struct tg_connection *find_arriving(enum tg_direction direction,
 							   const struct tg_packet *p, int *reason)
 {
@@ -168,7 +164,7 @@ static __always_inline void see(enum tg_direction direction, const struct tg_pac
 }
 
 /* The record of a leaving packet, checked against the rules; it is made if the connection is older than the agent, or
- * was pushed out. Null: there is none, for the `reason`. */
+ * was pushed out. Null: there is none, and `reason` says why. */
 static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 							  enum tg_direction direction,
 							  const struct tg_packet *p, int *reason)
@@ -195,7 +191,7 @@ static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 	return judge(skb, p, c, flow_of(direction, c)) ? create(direction, p, 1) : c;
 }
 
-/* Our own SYN or SYN-ACK leaves: whatever had the same ends is over. Null: the table is full. */
+/* Our own SYN or SYN-ACK leaves: an earlier connection between the same ends is over. Null: the table is full. */
 static __always_inline struct tg_connection *begin(struct __sk_buff *skb,
 						   enum tg_direction direction,
 						   const struct tg_packet *p)
@@ -243,7 +239,7 @@ static __always_inline void note_data(enum tg_direction direction, struct tg_con
 	c->closed = p->fin;
 }
 
-/* The connection's data are over, as what leaves says. */
+/* A leaving packet ends the connection's data. */
 static __always_inline void note_end(enum tg_direction direction, const struct tg_packet *p)
 {
 	struct tg_connection *c = find(direction, p);
@@ -253,7 +249,7 @@ static __always_inline void note_end(enum tg_direction direction, const struct t
 	forget_scale(p, direction);
 }
 
-/* The same of what arrives, if TCP accepts it; without a record that is not known. */
+/* An arriving packet ends the connection's data, if TCP accepts it; without a record this cannot be checked. */
 static __always_inline int note_peer_end(enum tg_direction direction, const struct tg_packet *p)
 {
 	struct tg_connection *c = find(direction, p);

@@ -15,7 +15,7 @@
 /* Whether shares are by device; where they are not, none of this is loaded. */
 const volatile bool by_device = false;
 
-/* More than the compiler puts together on the stack. */
+/* Zeroes: too large for the compiler to build on the stack. */
 const volatile struct tg_device no_device;
 
 struct {
@@ -70,7 +70,7 @@ static __always_inline void ask_owner(const struct tg_packet *p, struct tg_conne
 	c->device_weight = owner ? owner->weight : 0;
 }
 
-/* What the connection's device has behind that interface; null: the device is not known. */
+/* The record of the connection's device behind that interface; null: the device is not known. */
 static __always_inline struct tg_device *find_device(const struct tg_connection *c,
 						     __u32 direction, __u32 ifindex)
 {
@@ -93,8 +93,8 @@ static __always_inline struct tg_device *find_device(const struct tg_connection 
 	return device;
 }
 
-/* Before the law learns from a packet of the flow: its weight as one of its device's flows. A global function: the
- * verifier checks it once. */
+/* Sets the flow's weight among its device's flows, before the law learns from a packet. A global function: the verifier
+ * checks it once. */
 __noinline int weigh(const struct tg_packet *p, struct tg_connection *c, struct tg_flow *f,
 		     __u32 direction)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* Downloads: data that arrive are measured, what leaves carries the law's window. */
+/* Downloads: arriving data are measured, and leaving acknowledgements carry the law's window. */
 #ifndef TG_DOWNLOADS_H
 #define TG_DOWNLOADS_H
 
@@ -7,7 +7,7 @@
 #include "tcp/rewrite.h"
 #include "tcp/fast_path.h"
 
-/* The peer's SYN, or its answer to ours: whether the scale that we offered is in force. */
+/* The peer's SYN, or its answer to ours, decides whether the scale that we offered is in force. */
 static __always_inline void note_answer(const struct tg_packet *p)
 {
 	struct tg_connection *c = find(TG_DOWN, p);
@@ -64,7 +64,7 @@ static __always_inline void note_pace(struct tg_packet *p, struct tg_connection 
 	}
 }
 
-/* Data of a flow arrive that a rule leaves alone. */
+/* Data arrive for a flow that a rule leaves alone. */
 static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection *c)
 {
 	struct tg_flow *f = flow_of(TG_DOWN, c);
@@ -79,8 +79,8 @@ static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection
 	return TG_COUNT_DENIED;
 }
 
-/* Whether the flow's round trips are told. Without timestamps a round trip is the time that a window of data takes, and
- * far less than a window may be under way unless the law's window is in force. */
+/* Whether the flow's queueing delay can be trusted. Without timestamps a round trip is the time that a window of data
+ * takes, and far less than a window may be in flight unless the law's window is in force. */
 static __always_inline int tells_round(const struct tg_packet *p, const struct tg_flow *f)
 {
 	return p->options.timestamps || f->wanted != TG_UNLIMITED;
@@ -112,7 +112,7 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 	s = &h->segment;
 	note_segment(s, p);
 	s->mss = tg_segment_bytes(skb, p->payload, f->mss);
-	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
+	/* Without its lock: at worst, a value that another CPU is writing is wrong for a moment. */
 	s->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
 	s->back_us = uplink ? tg_uplink_us(&uplink->interface, p->now_us) : 0;
 	note_data(TG_DOWN, c, p);
@@ -126,7 +126,7 @@ static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 	return unless_clockless(f, TG_COUNT_MEASURED);
 }
 
-/* What arrives, of which the parser found `reason`: data. */
+/* A packet arrives, as data of a download; `reason` is the parser's result. */
 TG_ON_ITS_OWN int data_in(struct __sk_buff *skb, struct tg_packet *p, int reason)
 {
 	if (!p || reason >= 0)
@@ -143,8 +143,7 @@ TG_ON_ITS_OWN int data_in(struct __sk_buff *skb, struct tg_packet *p, int reason
 	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
 
-/* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
- * scaled. */
+/* Our own SYN or SYN-ACK leaves: notes scale and time, and keeps the window, which is not scaled. */
 static __always_inline int ack_out_handshake(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_connection *c = begin(skb, TG_DOWN, p);
@@ -161,7 +160,7 @@ static __always_inline int ack_out_handshake(struct __sk_buff *skb, const struct
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* The acknowledgements that follow may take the fast path: forgets the window that was told, and which data fit. */
+/* The next acknowledgements may take the fast path: forgets the told window, and which data are acceptable. */
 static __always_inline void answer_fast(const struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
 {
 	if (!c->fast_path)
@@ -171,7 +170,7 @@ static __always_inline void answer_fast(const struct tg_packet *p, struct tg_con
 	let_answers_pass(p, f->sent_bytes);
 }
 
-/* What leaves: acknowledgements, with or without data. */
+/* A packet leaves, as an acknowledgement of a download, with or without data. */
 TG_ON_ITS_OWN int ack_out(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * The fast path: flows of which one packet now and then is measured, and all others are only counted.
+ * The fast path: one packet of a flow is measured now and then, and all others are only counted.
  *
  * No access link has a round trip of less than a millisecond. While a flow with such a round trip shows no queue, the
  * law leaves it the kernel's window; a flow that is left alone by a rule needs no measurement at all. Between two
  * measurements its packets are only counted, with the queue and the window of the last one: no clock is read, no record
  * is looked up, no lock is taken.
  *
- * The packets' own timestamps tell the time between two measurements. It doubles as long as nothing is found, and the
- * more flows there are, the longer it may become: what measurements take in all is bounded. A queue ends it. The next
- * measurement comes earlier if a packet has news of an upload, a larger window than the last, the echo that gives a
- * round trip, or is anything but data or an acknowledgement with timestamps.
+ * The packets' own timestamps tell the time between two measurements. It doubles as long as no queue is found, and may
+ * become longer the more flows there are, so that the cost of all measurements is bounded. A queue ends the fast path.
+ * The next measurement comes earlier if a packet has news of an upload, a larger window than the last, the echo that
+ * gives a round trip, or is anything but data or an acknowledgement with timestamps.
  *
  * No promise depends on a packet that was not measured: when the flow's acknowledgements may pass, its record forgets
- * the told window (window.h: the first that is measured again passes unchanged), and windows that arriving data may
- * promise to an upload are noted before.
+ * the told window (window.h: the first that is measured again passes unchanged). The windows that arriving data may
+ * promise to an upload are noted before the data pass.
  */
 #ifndef TG_FAST_PATH_H
 #define TG_FAST_PATH_H
@@ -37,10 +37,10 @@ static __always_inline int serves_uploads(void)
 #define TG_FAST_PATH_FIRST_MS 4u	 /* time between the first two measurements */
 #define TG_FAST_PATH_MOST_MS 64u	 /* the longest time between two */
 #define TG_FAST_PATH_CROWD_MS 512u	 /* the longest time while many flows have places */
-#define TG_FAST_PATH_PACKETS 255u	 /* so many packets pass between two at most */
+#define TG_FAST_PATH_PACKETS 255u	 /* the most packets that pass between two */
 #define TG_FAST_PATH_SPAN_MS 256u	 /* time over which measurements of all flows are counted */
-#define TG_FAST_PATH_MEASUREMENTS 512u	 /* so many in that time are enough */
-#define TG_FAST_PATH_STALE_MS 4096u	 /* a place of which nothing was measured for so long is another flow's */
+#define TG_FAST_PATH_MEASUREMENTS 512u	 /* more in that time are too many */
+#define TG_FAST_PATH_STALE_MS 4096u	 /* without a measurement for so long, a place is free */
 #define TG_FAST_PATH_TCP_BYTES 32u	 /* a header with timestamps and nothing else */
 #define TG_FAST_PATH_DOFF 0x80		 /* byte 12 of it */
 #define TG_FAST_PATH_FLAGS 0x37		 /* URG, ACK, RST, SYN and FIN in byte 13 of it */
@@ -57,18 +57,18 @@ struct tg_fast_path {
 	tg_u32 window;	 /* the window that they had */
 	tg_u32 packets;	 /* data packets that have passed since */
 	tg_u32 bytes;	 /* payload of those */
-	tg_u32 denied;	 /* whether a rule leaves the flow alone: it tells the sums that passing packets count in */
-	tg_u32 uploads;	 /* whether uploads are served: it tells them, too */
-	tg_u32 queue_us; /* queueing delay that the last was shown with; TG_DELAY_UNKNOWN: none */
+	tg_u32 denied;	 /* whether a rule leaves the flow alone: chooses the sums in which passing packets count */
+	tg_u32 uploads;	 /* whether uploads are served: chooses them, too */
+	tg_u32 queue_us; /* queueing delay at the last measurement; TG_DELAY_UNKNOWN: none */
 	/* What leaves. */
 	tg_u32 may_answer;  /* whether acknowledgements may pass */
 	tg_u32 noted_tsval; /* TSval of the last acknowledgement that was measured */
 	tg_u32 seen_tsval;  /* TSval of the last acknowledgement */
 	tg_u32 awaits;	    /* whether the echo of `noted_tsval` has not come yet */
 	tg_u32 answers;	    /* acknowledgements that have passed since */
-	tg_u32 told_bytes;  /* the window that they are shown with */
+	tg_u32 told_bytes;  /* the window of the last that was measured */
 	/* Both. */
-	tg_u32 measured_ms; /* when something of it was last measured */
+	tg_u32 measured_ms; /* when a packet of it was last measured */
 	tg_u32 interval_ms; /* time until the next measurement */
 	tg_u32 reason;	    /* enum tg_count: what its data count as */
 	tg_u32 unused[2];
@@ -92,15 +92,15 @@ struct {
 struct tg_measurements {
 	tg_u32 since_ms;
 	tg_u32 measured; /* since then */
-	tg_u32 most_ms;	 /* that may be between two measurements of one flow; 0 counts as TG_FAST_PATH_MOST_MS */
+	tg_u32 most_ms;	 /* the longest time between two of one flow; 0 counts as TG_FAST_PATH_MOST_MS */
 };
 
 volatile struct tg_measurements all_measurements SEC(".data") = {};
 
-/* Whether a flow ever had a place: behind an access link nothing is looked for here. */
+/* Whether any flow ever had a place. Behind an access link none has, and look-ups are skipped. */
 volatile __u32 has_fast_path SEC(".data") = 0;
 
-/* Where a packet's fields are that are checked on the fast path. */
+/* The fields of a packet that the fast path checks. */
 struct tg_glimpse {
 	struct tg_fast_path *place; /* its flow's, or null */
 	const struct tcphdr *tcp;   /* with the timestamps behind it, where nearly all packets have them */
@@ -114,7 +114,7 @@ static __always_inline __u32 ports_of(const struct tg_key *key)
 	return (__u32)key->remote_port << 16 | key->local_port;
 }
 
-/* Where flows are that have such a sum of words of addresses and ports. */
+/* The places of flows whose addresses and ports have this `sum` (exclusive or of their words). */
 static __always_inline struct tg_fast_path_set *fast_path_set(__u32 sum)
 {
 	__u32 place = sum * 0x9e3779b1u >> TG_FAST_PATH_HASH_SHIFT;
@@ -149,8 +149,8 @@ static __always_inline struct tg_fast_path *find_fast_path(const struct tg_key *
 }
 
 /*
- * The same for a packet, whose key is not put together: the words of an address stand in it, and
- * IPv4's are all that is not 0 in its key.
+ * The same straight from a packet's headers, without building its key. Of the words of an IPv4 address only the first
+ * is not 0 in a key.
  */
 
 static __always_inline int is_of_ip4(const struct tg_key *key, __u32 local, __u32 remote, __u32 ports, __u32 ifindex)
@@ -193,7 +193,7 @@ static __always_inline struct tg_fast_path *find_ip6(const __u32 *local, const _
 	return is_of_ip6(&set->of[1].key, local, remote, ports, ifindex) ? &set->of[1] : NULL;
 }
 
-/* Those of a TCP header. */
+/* The ports of a TCP header, as ports_of() has them. */
 static __always_inline __u32 glimpse_ports(const struct tcphdr *tcp, __u32 leaves)
 {
 	return leaves ? (__u32)tcp->dest << 16 | tcp->source : (__u32)tcp->source << 16 | tcp->dest;
@@ -253,13 +253,13 @@ static __always_inline void glimpse(struct __sk_buff *skb, __u32 l2, __u32 leave
 		glimpse_ip6(skb, ip, l2, leaves, g);
 }
 
-/* Its timestamps: TSval and TSecr. */
+/* A timestamp of the packet: TSval (0) or TSecr (1). */
 static __always_inline __u32 stamp(const struct tcphdr *tcp, __u32 which)
 {
 	return bpf_ntohl(((const __be32 *)(tcp + 1))[1 + which]);
 }
 
-/* Whether it has timestamps and no other option, acknowledges, and does nothing else that has to be looked at. */
+/* Whether it is an acknowledgement with timestamps, no other option, and no flag that has to be looked at. */
 static __always_inline int is_plain(const struct tcphdr *tcp)
 {
 	const __u8 *bytes = (const void *)tcp;
@@ -303,7 +303,7 @@ static __always_inline void count_passed(struct __sk_buff *skb, __u32 l2, const 
 	pass->payload += g->payload;
 }
 
-/* Shows the queue of the data that have passed, and the window that has passed with acknowledgements. */
+/* Add to the histograms: the queue of the data that have passed, and the window of the acknowledgements that have. */
 
 static __always_inline void show_queue(const struct tg_fast_path *s)
 {
@@ -318,8 +318,8 @@ static __always_inline void show_window(const struct tg_fast_path *s)
 }
 
 /*
- * Whether a packet that arrives may pass without being measured, and one that leaves. If not, `passed` is what has passed
- * before it. Global functions: the verifier checks each once.
+ * Whether an arriving packet, and a leaving one, may pass without being measured. If not, `passed` gets the packets
+ * that passed before it. Global functions: the verifier checks each once.
  */
 
 TG_ON_ITS_OWN int data_may_pass(struct __sk_buff *skb, struct tg_passed *passed, __u32 l2)
@@ -377,9 +377,9 @@ TG_ON_ITS_OWN int answer_may_pass(struct __sk_buff *skb, struct tg_passed *passe
 	return 0;
 }
 
-/* A flow is measured. Returns how far measurements of one flow may be apart: the more flows, the longer. What many flows
- * share is the time that measurements take, and one of many costs most, since nothing of its record is in the caches. Two
- * CPUs may count one measurement for two. */
+/* Counts a measurement. Returns the longest time between two of one flow, which grows with the number of flows:
+ * together they must not take too much CPU time, and with many flows each measurement costs more, since its record is
+ * not in the caches. Two CPUs may count two measurements as one. */
 static __always_inline __u32 note_measurement(__u32 now_ms)
 {
 	__u32 most_ms = tg_max(all_measurements.most_ms, TG_FAST_PATH_MOST_MS);
@@ -397,7 +397,7 @@ static __always_inline __u32 note_measurement(__u32 now_ms)
 	return most_ms;
 }
 
-/* Whether a place is nobody's, or of a flow that is gone. Another CPU's clock may be ahead. */
+/* Whether a place is free, or its flow is gone. Another CPU's clock may be ahead. */
 static __always_inline int is_free(const struct tg_fast_path *s, __u32 now_ms)
 {
 	return !s->key.family || (__s32)(now_ms - s->measured_ms) > (__s32)TG_FAST_PATH_STALE_MS;
@@ -422,8 +422,8 @@ static __always_inline struct tg_fast_path *fast_path_place(const struct tg_pack
 	return NULL;
 }
 
-/* The data that follow may pass until the next measurement, and are counted for `reason` and with this packet's queue. Returns
- * whether there is a place. */
+/* The data that follow may pass until the next measurement; they count under `reason`, and with this packet's queue.
+ * Returns whether there is a place. */
 __noinline int let_pass(const struct tg_packet *p, __u32 reason, __u32 tick_us, __u32 queue_us)
 {
 	struct tg_fast_path *s;
@@ -459,8 +459,8 @@ __noinline int let_pass(const struct tg_packet *p, __u32 reason, __u32 tick_us, 
 	return 1;
 }
 
-/* The acknowledgements that follow may pass until the next measurement, and are shown with the window of this one. The caller's
- * record has forgotten what was told. */
+/* The acknowledgements that follow may pass until the next measurement, and count with this one's window. The caller's
+ * record has forgotten the told window. */
 __noinline int let_answers_pass(const struct tg_packet *p, __u32 told_bytes)
 {
 	struct tg_fast_path *s;
@@ -478,7 +478,7 @@ __noinline int let_answers_pass(const struct tg_packet *p, __u32 told_bytes)
 	return 0;
 }
 
-/* Every packet is looked at again. */
+/* Takes the flow off the fast path. */
 __noinline int measure_again(const struct tg_packet *p)
 {
 	struct tg_fast_path *s;

@@ -6,8 +6,8 @@
 #include "tcp/connection.h"
 
 /*
- * An acknowledgement passes whose options were not understood; its receiver uses its window all the same, unless it drops
- * it. So what the flow was told last is no longer known. Of what leaves no number is known then, either.
+ * An acknowledgement passes whose options were not understood. Its receiver may use its window all the same, so the
+ * window that was told last is no longer known. If it leaves, our numbers are no longer known either.
  */
 
 static __always_inline void out_unread(enum tg_direction direction, const struct tg_packet *p)
@@ -28,8 +28,8 @@ static __always_inline void in_unread(enum tg_direction direction, const struct 
 		flow_of(direction, c)->window.known = 0;
 }
 
-/* An acknowledgement of a known connection passes. Returns the reason if it is to stay as it is, and
- * notes what it tells; or else -1. */
+/* An acknowledgement of a known connection passes. If it has to pass unchanged, notes the window that it tells and
+ * returns the reason; otherwise returns -1. */
 static __always_inline int pass_unsteered(struct __sk_buff *skb, enum tg_direction direction,
 					  const struct tg_packet *p, struct tg_connection *c,
 					  struct tg_window *w)
@@ -49,8 +49,8 @@ static __always_inline int pass_unsteered(struct __sk_buff *skb, enum tg_directi
 
 /*
  * A dry run notes windows that were never told: the data's sender saw the kernel's. So the first acknowledgement in
- * another mode sets the edge anew, as if the flow had just been found. While nothing is to be steered no window is written
- * either, though the flow may still have the one that the law wanted last: it gets another with the next data.
+ * another mode sets the edge anew, as if the flow had just been found. While steering is suspended no window is written
+ * either, though the flow may still have the law's last one; the next data bring a new one.
  */
 static __always_inline void note_mode(struct tg_connection *c, struct tg_window *w, __u64 now_us)
 {

@@ -34,7 +34,7 @@ static __always_inline int note_offer(const struct tg_packet *p)
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* Our own SYN: whether the scale is in force is for the answer to say. Our own SYN-ACK: it answers the
+/* Our own SYN leaves: its answer decides whether the scale is in force. Or our own SYN-ACK leaves: it answers the
  * peer's SYN, if we have seen that. */
 static __always_inline int data_out_handshake(struct __sk_buff *skb, const struct tg_packet *p)
 {
@@ -83,7 +83,7 @@ static __always_inline void end_upload(const struct tg_packet *p)
 	note_end(TG_UP, p);
 }
 
-/* What leaves: of data that carry a timestamp the moment is noted. */
+/* A packet leaves, as data of an upload: the time is noted if it has a timestamp. */
 TG_ON_ITS_OWN int data_out(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
@@ -123,8 +123,8 @@ TG_ON_ITS_OWN int data_out(struct __sk_buff *skb, const struct tg_packet *p, int
 	return unless_clockless(&u->flow, TG_COUNT_MEASURED);
 }
 
-/* As for downloads. Returns the window that our stack is to read in the acknowledgement, or a reason less than 0
- * to leave it. */
+/* Measures and applies the law in one step, as for downloads. Returns the window that our stack is to read in the
+ * acknowledgement, or less than 0 to leave it. */
 __noinline int learn_ack(struct tg_upload *u, struct tg_packet_scratch *h, __u32 ifindex)
 {
 	struct tg_path *path = find_path(TG_UP, ifindex);
@@ -163,7 +163,7 @@ static __always_inline int measure_ack(const struct tg_packet *p, struct tg_conn
 	return raw;
 }
 
-/* What arrives: acknowledgements, with or without data. */
+/* A packet arrives, as an acknowledgement of an upload, with or without data. */
 TG_ON_ITS_OWN int ack_in(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;

@@ -4,7 +4,7 @@ use tidegate_laws::sys;
 
 const MSS: u32 = 1200;
 
-/// A download of which something waits: its sender's window is twice what it should be.
+/// A download with packets that wait: its sender's window is twice what it should be.
 fn held() -> sys::tg_hold {
     let mut hold = sys::tg_hold::default();
     // SAFETY: a live record.
@@ -86,7 +86,7 @@ fn each_reason_to_leave_it_is_told() {
     }
 }
 
-/// An upload of which as much waits as is out.
+/// An upload with as many bytes waiting as in flight.
 fn held_upload() -> sys::tg_hold_up {
     let mut hold = sys::tg_hold_up::default();
     // SAFETY: a live record.

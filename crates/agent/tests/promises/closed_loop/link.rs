@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use tidegate_agent::Direction;
 use tidegate_laws::Law;
 
-/// Of the first flow; the others have the next.
+/// Port of the first flow; the others have the next ones.
 pub const PORT: u16 = 20_000;
 /// 20 Mbit/s, in bytes a second.
 const RATE: u64 = 2_500_000;
@@ -16,14 +16,14 @@ const ONE_WAY_US: u64 = RTT_US / 2;
 /// The kernel's window for a flow, in bytes: at first, and once it has grown by twice what arrived.
 const KERNEL_FIRST: u32 = 1 << 16;
 const KERNEL_LAST: u32 = 1 << 20;
-/// The senders' slow start and the laws' first rounds are over by then. A sender learns what it has
-/// overshot by a round trip later than the receiver, through the queue that it has made.
+/// By then the senders' slow start and the laws' first rounds are over. A sender learns of its overshoot a round trip
+/// later than the receiver, a round trip through the queue that it has made.
 const STEADY_US: [u64; 2] = [1_500_000, 4_000_000];
 /// By then `tide` has found that flows which begin at once share their queue.
 const FOUND_US: u64 = 16_000_000;
-/// For so long nothing is steered where that is tried.
+/// How long steering is suspended in tests of that.
 const PASSES_US: u64 = 12_000_000;
-/// For so long is then measured.
+/// How long is measured then.
 const MEASURED_US: u64 = 1_000_000;
 
 /// How a flow begins.
@@ -31,28 +31,28 @@ const MEASURED_US: u64 = 1_000_000;
 pub struct Start {
     pub link: Link,
     pub ip: Ip,
-    /// Of our windows.
+    /// Scale of our windows.
     pub scale: u8,
-    /// After the first could.
+    /// How much later than the first flow, in µs.
     pub after_us: u64,
-    /// What the sender's clock is ahead of ours, in ms.
+    /// How far the sender's clock is ahead of ours, in ms.
     pub clock: u32,
 }
 
-/// What came of it, once steady.
+/// The outcome, once steady.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub acks: usize,
     /// Of these, with a window below the kernel's.
     pub lowered: usize,
-    /// Mean queueing delay of what arrived.
+    /// Mean queueing delay of arrived segments.
     pub queue_us: u64,
     pub utilisation: f64,
     /// Bytes that arrived, by flow.
     pub bytes: Vec<u32>,
 }
 
-/// What is under way. Bytes are counted from the connection's first.
+/// What is in flight. Bytes are counted from the connection's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Data {
@@ -95,19 +95,18 @@ struct Transfers<'a> {
     steady_us: u64,
     noise: std::iter::Cycle<std::slice::Iter<'a, u8>>,
     flows: Vec<Flow>,
-    /// By time, then by the order in which they were put there.
+    /// By time, then by the order of insertion.
     events: BinaryHeap<Reverse<(u64, usize, usize, Event)>>,
     order: usize,
-    /// When the link will have sent all that it has.
+    /// When the link will have emptied its queue.
     free_us: u64,
     delays_us: Vec<u64>,
-    /// From when until when nothing is steered.
+    /// Begin and end of the time without steering.
     passes: Option<[u64; 2]>,
     outcome: Outcome,
 }
 
-/// Runs transfers side by side, with the gate at their receiver or at their sender; `noise` decides
-/// what is left to chance.
+/// Runs transfers side by side, with the gate at their receiver or at their sender; `noise` drives the random choices.
 pub fn transfers(
     gate: &mut Gate,
     law: Law,
@@ -123,8 +122,8 @@ pub fn transfers(
     measured(gate, begin_us, steady_us, None, starts, noise)
 }
 
-/// The same under `tide`, which steers nothing for a while when all is steady: measured in the last of that time, and
-/// once it has steered again for so long.
+/// The same under `tide`, with steering suspended for a while in the steady state: measured at the end of that time,
+/// and after `again_us` of steering.
 pub fn transfers_that_pass(
     gate: &mut Gate,
     begin_us: u64,
@@ -284,7 +283,7 @@ impl Transfers<'_> {
         self.gate.pass(Way::Arrives, data.link, &data.bytes());
     }
 
-    /// Every other segment is acknowledged at once, and some that would not have to be.
+    /// Acknowledges every other segment at once, and a few of the others.
     fn data_arrives(&mut self, now_us: u64, of: usize, tsval: u32, tsecr: u32) {
         if self.gate.direction == Direction::Down {
             self.pass_data(now_us, of, tsval, tsecr);
@@ -302,7 +301,7 @@ impl Transfers<'_> {
         self.noise.next().is_some_and(|&n| n < in_256)
     }
 
-    /// An acknowledgement leaves, on data of the receiver's now and then.
+    /// An acknowledgement leaves, now and then with data.
     fn acknowledge(&mut self, now_us: u64, of: usize) {
         let payload = if self.chance(30) { 300 } else { 0 };
         let flow = &mut self.flows[of];

@@ -1,5 +1,5 @@
-//! A download over UDP, clocked by its acknowledgements: a link of a packet a millisecond with a long queue, between
-//! the hold's programs and a sender that halves nothing but what it is told to.
+//! A download over UDP, clocked by its acknowledgements: a link of one packet per millisecond with a long queue,
+//! between the hold's programs and a sender that slows down only when it is signalled.
 
 use crate::gate::Way;
 use crate::held::programs::{Fate, Programs, answer};
@@ -7,7 +7,7 @@ use crate::packet::{Endpoint, Ip, Link, Packet};
 use std::collections::VecDeque;
 use tidegate_laws::sys::TG_HOLD_MAX_US;
 
-/// When all begin.
+/// When each download begins.
 const START_MS: u64 = 5_000;
 
 /// Each way, without a queue.
@@ -24,20 +24,20 @@ const QUEUE: usize = 1500;
 pub const HERE: Endpoint = (1, 50_000);
 pub const THERE: Endpoint = (2, 443);
 
-/// How one is.
+/// The properties of a download.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub link: Link,
     pub ip: Ip,
-    /// The codepoint of what arrives.
+    /// The ECN codepoint of arriving packets.
     pub ecn: u8,
-    /// Whether what leaves can be made to wait.
+    /// Whether leaving packets can wait.
     pub gated: bool,
     /// Whether the server answers echoes; until when, in ms since the start.
     pub answers_for_ms: u64,
-    /// Bytes of what leaves.
+    /// Bytes of a leaving packet.
     pub leaves: usize,
-    /// Whether the sender minds what it is told.
+    /// Whether the sender heeds signals.
     pub obeys: bool,
     /// Packets that arrive as one.
     pub merged: u32,
@@ -62,25 +62,25 @@ impl Default for Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub arrived: u64,
-    /// Of each that was signalled: how many had come, as merged, when, and the round trip that the last echo told, in ms.
+    /// For each signal: how many packets had arrived, as merged, when, and the round trip of the last echo, in ms.
     pub signals: Vec<(u64, u64, u64)>,
     /// Packets as merged.
     pub came: u64,
-    /// The longest that something that leaves has waited, and how much waited at all.
+    /// The longest that a leaving packet has waited, and how many have waited.
     pub longest_ms: u64,
     pub waited: u64,
     /// The longest queue of the last second, in ms.
     pub queue_ms: u64,
 }
 
-/// Packets that wait: when they were made, and what had arrived then.
+/// Packets that wait: when they were made, and how much had arrived by then.
 type Waiting = VecDeque<(u64, u64)>;
 
-/// One on its way.
+/// A download in progress.
 struct Download {
     kind: Kind,
     now_ms: u64,
-    /// Packets: what the sender may have on its way, has sent and knows to have arrived.
+    /// The sender's window, what it has sent, and what it knows to have arrived, in packets.
     window: f64,
     sent: u64,
     known: u64,
@@ -96,7 +96,7 @@ struct Download {
     outcome: Outcome,
 }
 
-/// A download of that kind for so long.
+/// Runs a download of that kind for `for_ms`.
 pub fn download(programs: &mut Programs, kind: Kind, for_ms: u64) -> Outcome {
     let mut download = Download {
         kind,
@@ -130,7 +130,7 @@ impl Download {
         self.ask();
         if let Some(first) = self.queue.pop_front() {
             self.arriving.push_back((self.now_ms + ONE_WAY_MS, first));
-            // An echo takes no time of the link's.
+            // An echo takes none of the link's time.
             if first.is_some() {
                 let next = self.queue.pop_front().into_iter();
                 next.for_each(|one| self.arriving.push_back((self.now_ms + ONE_WAY_MS, one)));
@@ -143,7 +143,7 @@ impl Download {
         }
     }
 
-    /// What has come back since, and what may be sent by that.
+    /// Takes acknowledgements, and sends what they allow.
     fn send(&mut self) {
         while self
             .acknowledging
@@ -165,7 +165,7 @@ impl Download {
         }
         while ((self.sent - self.known) as f64) < self.window {
             if self.queue.len() >= QUEUE {
-                // One is lost, and known to be.
+                // A packet is lost, and the sender knows.
                 self.slow_down();
                 break;
             }
@@ -240,7 +240,7 @@ impl Download {
         let flow = programs.candidate(HERE.1, THERE.1);
         while let Some((made_ms, arrived)) = self.waiting.front().copied() {
             let waited_ms = self.now_ms - made_ms;
-            // By what the record had counted when it was made.
+            // By the record's count when the packet was made.
             let behind = self.outcome.arrived - arrived;
             let wait_us = flow.map_or(0, |flow| {
                 let packet = self.arriving_packet(DATAGRAM).bytes().len();

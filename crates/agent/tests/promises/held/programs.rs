@@ -1,5 +1,5 @@
 //! The hold's programs, loaded but attached to nothing: packets are handed in one by one, at times that the test
-//! chooses, and each is held against what is promised of all of them.
+//! chooses, and each is held against the promises for all packets.
 
 use crate::gate::Way;
 use crate::packet::{Ip, Link, Packet};
@@ -24,11 +24,11 @@ const DROPPED: u32 = 2;
 /// Packets seem to come from the loopback device, the first of its namespace.
 const LO: u32 = 1;
 
-/// Of the agent's echoes.
+/// Identifier and secret of the agent's echoes.
 pub const ECHO_ID: u16 = 0x1234;
 pub const SECRET: u32 = 0x5ec2_e700;
 
-/// A packet, as merged, is signalled once in so many at most.
+/// At most one packet in this many, as merged, is signalled.
 pub const APART: u64 = 32;
 
 /// What becomes of a packet.
@@ -39,7 +39,7 @@ pub enum Fate {
     Dropped,
 }
 
-/// Those of either direction.
+/// The programs of one direction.
 enum Skeleton {
     Downloads(HoldSkel<'static>),
     Uploads(HoldUpSkel<'static>),
@@ -105,13 +105,13 @@ impl Programs {
         }
     }
 
-    /// Sets the clock of programs whose user space is there.
+    /// Sets the clock, and renews the lease as a live agent does.
     pub fn at(&mut self, now_us: u64) {
         self.lease.renew(now_us);
         self.abandoned_at(now_us);
     }
 
-    /// Sets the clock alone: nobody has renewed the lease since [`Self::at`].
+    /// Sets only the clock: the lease was last renewed by [`Self::at`].
     pub fn abandoned_at(&mut self, now_us: u64) {
         let clock = of!(&mut self.skeleton, either => {
             let bss = either.maps.bss_data.as_deref_mut();
@@ -120,13 +120,13 @@ impl Programs {
         *clock = now_us;
     }
 
-    /// What becomes of a packet that goes this way. Of what passes nothing is changed, and of what is marked no more than
-    /// a mark takes; who understands marks is not dropped, and who does not is not marked.
+    /// What becomes of a packet that goes this way. Checks that a packet passes unchanged, or changes only by its mark;
+    /// that packets of ends that understand marks are not dropped, and others are not marked.
     pub fn pass(&self, way: Way, packet: &Packet) -> Fate {
         self.pass_merged(way, packet, 1)
     }
 
-    /// The same for one that GRO has merged of so many.
+    /// The same for a packet that GRO has merged from `of`.
     pub fn pass_merged(&self, way: Way, packet: &Packet, of: u32) -> Fate {
         let before = packet.bytes();
         let (verdict, after) = self.run(way, packet.link, &before, of);
@@ -211,7 +211,7 @@ impl Programs {
             .expect("writable");
     }
 
-    /// Forgets a flow as the kernel's table does that has become too small; its record stays.
+    /// Forgets a flow, as the kernel's table does when it is full; its record stays.
     pub fn forget(&self, local: u16) {
         let candidates = of!(&self.skeleton, either => &either.maps.candidates);
         let keys: Vec<_> = candidates.keys().collect();
@@ -222,7 +222,7 @@ impl Programs {
         }
     }
 
-    /// What is known of flows that have none.
+    /// What is known of flows without a record.
     pub fn known(&self) -> Vec<tg_candidate> {
         let candidates = of!(&self.skeleton, either => &either.maps.candidates);
         let value = |key: Vec<u8>| candidates.lookup(&key, MapFlags::ANY).expect("readable");

@@ -1,4 +1,4 @@
-//! Records of any content, as a law that is wrong might leave them.
+//! Records of random content, as a faulty law might leave them.
 
 use super::START_US;
 use super::download::{HERE, THERE};
@@ -15,23 +15,23 @@ use tidegate_agent::hold::types::tg_held;
 pub struct Trial {
     pub way: Way,
     pub packet: Packet,
-    /// Bytes of what the law keeps in a record.
+    /// Size of the law's state in a record.
     pub bytes: usize,
-    /// A record with these bytes in it; of a flow that the law is eager to signal, if that is true.
+    /// A record with these bytes in it; if true, of a flow that the law is eager to signal.
     pub spoil: fn(&tg_held, &[u8], bool) -> tg_held,
     /// What the gate may ask the law about.
     pub asks: fn(&Records, usize) -> Vec<u64>,
 }
 
 impl Trial {
-    /// Checks that one packet in so many is signalled at most, as its codepoint says, and that none waits for longer than
-    /// two seconds. The flow has a record.
+    /// Checks that at most one packet in `APART` is signalled, in the way its codepoint asks for, and that none waits
+    /// longer than two seconds. The flow has a record.
     pub fn run(&self, programs: &mut Programs) {
         let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
         let clean = programs.read(flow.place);
         let noise = prop::collection::vec(any::<u8>(), 0..=self.bytes);
         let mut runner = TestRunner::deterministic();
-        // The last of its signals may have been as many packets ago.
+        // Its last signal may be that many packets ago.
         let (mut now_us, mut since, mut signals) = (START_US + 9_000_000, APART, 0);
         for case in 0..200 {
             let noise = noise.new_tree(&mut runner).expect("any").current();

@@ -1,5 +1,5 @@
-//! An upload over UDP, clocked by the acknowledgements that arrive: a sender of this host, the gate, the hold's programs,
-//! and a link of a packet a millisecond with a long queue.
+//! An upload over UDP, clocked by arriving acknowledgements: a sender on this host, the gate, the hold's programs, and
+//! a link of one packet per millisecond with a long queue.
 
 use crate::gate::Way;
 use crate::held::download::{HERE, THERE};
@@ -8,7 +8,7 @@ use crate::packet::{Ip, Link, Packet};
 use std::collections::VecDeque;
 use tidegate_laws::sys::TG_HOLD_MAX_US;
 
-/// When all begin.
+/// When each upload begins.
 const START_MS: u64 = 5_000;
 
 /// There and back, without a queue.
@@ -22,23 +22,23 @@ const ECHO_EVERY_MS: u64 = 40;
 /// What the queue may hold.
 const QUEUE: usize = 1500;
 
-/// How one is.
+/// The properties of an upload.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub ip: Ip,
-    /// The codepoint of what leaves.
+    /// The ECN codepoint of leaving packets.
     pub ecn: u8,
-    /// Whether what leaves can be made to wait.
+    /// Whether leaving packets can wait.
     pub gated: bool,
     /// Whether the server answers echoes; until when, in ms since the start.
     pub answers_for_ms: u64,
-    /// Bytes of what arrives for two packets.
+    /// Bytes of the packet that answers two.
     pub answers: usize,
-    /// Packets that there are to send.
+    /// Packets to send in all.
     pub packets: u64,
-    /// Whether the sender minds what it is told.
+    /// Whether the sender heeds signals.
     pub obeys: bool,
-    /// The most that it has on its way, in packets.
+    /// The most that it has in flight, in packets.
     pub window: f64,
 }
 
@@ -62,30 +62,30 @@ impl Default for Kind {
 pub struct Outcome {
     /// Those that came to the hook.
     pub left: u64,
-    /// Of each that was signalled: how many had left, when, and the round trip that the last echo told, in ms.
+    /// For each signal: how many packets had left, when, and the round trip of the last echo, in ms.
     pub signals: Vec<(u64, u64, u64)>,
-    /// The longest that one has waited, and how many waited at all.
+    /// The longest that a packet has waited, and how many have waited.
     pub longest_ms: u64,
     pub waited: u64,
     /// The longest queue of the last second, in ms.
     pub queue_ms: u64,
 }
 
-/// A packet at the gate: when it came, and what the law knows it by.
+/// A packet at the gate: when it came, and its mark for the law.
 struct Waiting {
     came_ms: u64,
     mark: u64,
 }
 
-/// What stands in the queue.
+/// A packet in the link's queue.
 enum Queued {
-    /// The how-manieth.
+    /// Its number.
     Data(u64),
     /// When it was sent.
     Echo(u64),
 }
 
-/// One on its way.
+/// An upload in progress.
 struct Upload {
     kind: Kind,
     now_ms: u64,
@@ -102,7 +102,7 @@ struct Upload {
     outcome: Outcome,
 }
 
-/// An upload of that kind for so long.
+/// Runs an upload of that kind for `for_ms`.
 pub fn upload(programs: &mut Programs, kind: Kind, for_ms: u64) -> Outcome {
     let mut upload = Upload {
         kind,
@@ -141,7 +141,7 @@ impl Upload {
         }
     }
 
-    /// What the server has sent back.
+    /// Takes the server's packets.
     fn receive(&mut self, programs: &Programs) {
         while self
             .arriving
@@ -254,7 +254,7 @@ impl Upload {
         }
     }
 
-    /// A packet a millisecond; an echo takes no time of the link's.
+    /// Carries one packet per millisecond; an echo takes none of the link's time.
     fn carry(&mut self) {
         while let Some(first) = self.queue.pop_front() {
             let is_data = matches!(first, Queued::Data(_));

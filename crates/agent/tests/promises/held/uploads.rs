@@ -1,5 +1,5 @@
-//! Uploads that may be held: what leaves is signalled, as seldom as of downloads; what is no upload has no record, and
-//! what cannot be held does not wait.
+//! Uploads that may be held: leaving packets are signalled, as seldom as those of downloads. A flow that is no upload
+//! has no record, and one that cannot be held does not wait.
 
 use super::download::{HERE, THERE};
 use super::programs::{APART, Fate, Programs};
@@ -55,7 +55,7 @@ fn what_leaves_is_marked_or_dropped_each_seldom_and_its_queue_is_short() {
     }
 }
 
-/// Of those that are left alone nothing waits and none is signalled.
+/// Flows that are left alone neither wait nor are signalled.
 #[test]
 fn who_cannot_be_held_or_shows_no_delay_or_is_no_upload_or_is_short_is_left_alone() {
     let alone = [
@@ -88,7 +88,7 @@ fn who_cannot_be_held_or_shows_no_delay_or_is_no_upload_or_is_short_is_left_alon
     }
 }
 
-/// Nobody asks for the delay of what has no record.
+/// Flows without a record are sent no echoes.
 #[test]
 fn a_call_and_what_is_short_get_no_record() {
     let Some(programs) = programs() else { return };
@@ -109,7 +109,7 @@ fn a_call_and_what_is_short_get_no_record() {
     assert_eq!(programs.records().candidates().len(), 1);
 }
 
-/// A connection by which a page came may carry an upload later.
+/// A connection that loaded a page may carry an upload later.
 #[test]
 fn a_download_may_become_an_upload() {
     let Some(programs) = programs() else { return };
@@ -140,7 +140,7 @@ fn who_does_not_answer_is_hardly_signalled() {
     };
     let kind = Kind {
         obeys: false,
-        // Less than four times what it should be, which would have it looked at again.
+        // Less than four times what it should be; more would have it tried again.
         window: 150.0,
         ..Kind::default()
     };
@@ -157,7 +157,7 @@ fn who_does_not_answer_is_hardly_signalled() {
     );
 }
 
-/// Where echoes are not answered any more nothing waits, three seconds later.
+/// Three seconds after echoes are no longer answered, no packet waits.
 #[test]
 fn who_answers_no_more_is_let_go() {
     let Some(mut programs) = programs() else {
@@ -175,12 +175,11 @@ fn who_answers_no_more_is_let_go() {
         return;
     };
     let silent = upload(&mut programs, kind, 11_000);
-    // Its window stands in the queue.
+    // Its whole window is in the queue.
     assert!(silent.queue_ms > 300, "{silent:?}");
 }
 
-/// A record of any content, as a law that is wrong might leave it; of one whose window has long outgrown its use, if
-/// `eager`.
+/// A record of random content, as a faulty law might leave it; if `eager`, of an upload whose window is far too large.
 fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     let mut spoilt = *held;
     overwrite(&mut spoilt.up, noise);
@@ -199,7 +198,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
     spoilt
 }
 
-/// Whatever the law makes of it, one packet in so many is signalled at most, as its codepoint says, and none waits
+/// Whatever the law does, at most one packet in `APART` is signalled, in the way its codepoint asks for, and none waits
 /// longer than two seconds.
 #[test]
 fn whatever_a_record_says_its_packets_are_safe() {
@@ -217,7 +216,7 @@ fn whatever_a_record_says_its_packets_are_safe() {
     trial.run(&mut programs);
 }
 
-/// What is dropped as one is several packets to its sender, so that is done still more seldom, even where the law wants each told.
+/// A merged packet is several to its sender, so it is dropped less often still, even if the law wants each signalled.
 #[test]
 fn what_was_merged_is_signalled_the_more_seldom() {
     for (ecn, apart) in [(Ecn::NotEct, 64), (Ecn::Ect0, APART)] {

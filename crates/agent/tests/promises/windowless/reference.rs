@@ -1,4 +1,4 @@
-//! What a flow is, told in words of the protocols' own documents, one after another and without a hurry.
+//! Recognises flows straight from the protocols' specifications, one after another, simple rather than fast.
 
 use tidegate_agent::Kind;
 
@@ -29,7 +29,7 @@ impl Flow {
         self.kind.unwrap_or(Kind::Udp)
     }
 
-    /// One more datagram goes by.
+    /// Takes one more datagram.
     pub fn meets(&mut self, payload: &[u8]) {
         let is_certain = |kind: Kind| !matches!(kind, Kind::Udp | Kind::MaybeQuic);
         if self.kind.is_some_and(is_certain) {
@@ -58,9 +58,9 @@ impl Flow {
         let kinds = [
             (Kind::Quic, is_quic(head, bytes)),
             (Kind::Wireguard, is_wireguard(head, bytes)),
-            // An association's number from 256 on: any of the upper 24 bits.
+            // An SPI from 256 on: any of the upper 24 bits.
             (Kind::Ipsec, self.on(4500) && head[..3] != [0; 3]),
-            // Key ids are the lower three bits: operations 3 to 11.
+            // Key ids are the lower three bits: opcodes 3 to 11.
             (
                 Kind::Openvpn,
                 self.on(1194) && (3 << 3..12 << 3).contains(&first),

@@ -40,7 +40,7 @@ fn frame(bytes: Vec<u8>) -> Frame {
     }
 }
 
-/// Hosts of two sites may have the same addresses and ports, not the same way.
+/// Hosts of two sites may have the same addresses and ports, but not the same route.
 #[test]
 fn flows_on_two_ways_are_two() {
     let one = frame(tcp4([1, 2], 1, 0x10, 100));
@@ -121,7 +121,7 @@ fn a_mark_changes_the_ecn_field_and_keeps_the_checksum_right() {
     assert_eq!((short.ecn(), short.bytes), (Ecn::NotEct, vec![0x45]));
 }
 
-/// The Internet checksum (RFC 1071), with whatever stands in its place.
+/// The Internet checksum (RFC 1071), including the checksum field as it is.
 fn checksum(header: &[u8]) -> u16 {
     let words = header
         .chunks(2)

@@ -9,7 +9,7 @@ use tidegate_link::Instant;
 use tidegate_measure::{Demand, LinkRecord, Passage, Window};
 use tidegate_scenario::{DOWN, Direction, UP};
 
-/// Where the server is, for packets that cross no hop and for those that cross the one there is.
+/// The server's addresses, for packets that cross no hop and for those that cross the only one.
 const NEAR: [u8; 4] = [198, 18, 0, 2];
 const FAR: [u8; 4] = [198, 18, 128, 1];
 

@@ -114,7 +114,7 @@ fn what_nobody_was_left_to_clear_up_the_next_link_does() {
         drop(killed);
         assert!(Version::V4.is_on(name));
         let (_tun, next) = device("tg%d")?;
-        // Without the uplink: what the first one had opened is closed.
+        // Without the uplink: the switch that the first link had opened is closed.
         guard.join(next, &[])?;
         assert!(!Version::V4.is_on(name));
         guard.leave(Some(next))

@@ -1,4 +1,4 @@
-//! What the machine's own firewall drops on the way of a link, and what is said of it.
+//! The machine's own firewall drops a link's packets: how that is reported.
 
 use super::super::{Cause, Guest, Obstacle, Uplinks, Way, check_passage, link_shell};
 use super::{Neighbour, World, bash, greet_script, guest, slow};
@@ -13,7 +13,7 @@ use tidegate_netfilter::{
 use tidegate_scenario::Side;
 use tidegate_testing::skipped;
 
-/// A firewall of the machine's: a table with a chain of what is forwarded, which drops what none of its rules accepts.
+/// A firewall: a table with a chain for forwarded packets, which drops those that no rule accepts.
 fn firewall(family: Family, table: &str, rules: &[&[Expression]]) -> Result<Table> {
     let table = Table::new(family, table)?;
     let rules = rules.iter().map(|rule| table.rule(FORWARD.name, rule));
@@ -34,7 +34,7 @@ const FORWARD: Chain = Chain {
     priority: 0,
 };
 
-/// Accepts what has the bytes of `name` at the beginning of its device's name, as `nft insert rule … iifname "tg1"` does.
+/// Accepts packets whose device's name begins with `name`, as `nft insert rule … iifname "tg1"` does.
 fn accept(way: Meta, name: &str) -> Vec<Expression> {
     vec![
         Expression::meta(way, Word(0)),
@@ -43,7 +43,7 @@ fn accept(way: Meta, name: &str) -> Vec<Expression> {
     ]
 }
 
-/// Of links in the caller's namespace, whose own device is tg0.
+/// Name of a link's device in the caller's namespace, whose own device is tg0.
 const LINKS: &str = "tg1";
 
 fn passage() -> Result<Vec<Obstacle>> {

@@ -1,4 +1,4 @@
-//! Connections of a host of ours, with the face of the kernel's.
+//! Connections of a host with our own TCP, with the same interface as the kernel's.
 
 use super::UserHost;
 use crate::clock::Clock;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tidegate_tcp::wire::Addresses;
 use tidegate_tcp::{Ending, Instant, Socket, Stack};
 
-/// Where connections come in.
+/// A listening socket.
 #[derive(Debug)]
 pub struct OwnListener {
     host: Arc<UserHost>,
@@ -36,7 +36,7 @@ impl OwnListener {
     }
 }
 
-/// A connection. Dropped, it closes once everything has been sent, as the kernel's does.
+/// A connection. When dropped, it closes once everything has been sent, as the kernel's does.
 #[derive(Debug)]
 pub struct OwnStream {
     host: Arc<UserHost>,
@@ -88,7 +88,7 @@ impl OwnStream {
         arrived(arrival.unwrap_or(Ok(Arrival::Over)), term)
     }
 
-    /// Reads what has arrived without waiting for more, which may be nothing.
+    /// Reads what has arrived, if anything, without waiting for more.
     pub fn receive_at_once(&self, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
         let arrival = self
             .host
@@ -96,7 +96,7 @@ impl OwnStream {
         arrived(arrival.unwrap_or(Ok(Arrival::Bytes(0))), term)
     }
 
-    /// What has arrived, or that nothing will any more.
+    /// What has arrived; or the end, if nothing more will.
     fn read(
         &self,
         stack: &mut Stack,
@@ -132,7 +132,7 @@ impl OwnStream {
         Ok(true)
     }
 
-    /// Nothing more will be sent.
+    /// Ends the data of this direction: nothing more will be sent.
     pub fn finish(&self, term: &Term) {
         self.host.act(term, |stack, _| self.of(stack).close());
     }
@@ -179,7 +179,7 @@ fn arrived(arrival: Result<Arrival, Ending>, term: &Term) -> Result<Arrival> {
     }
 }
 
-/// The connection broke.
+/// The ending, if the connection broke.
 fn broken(ending: Option<Ending>) -> Option<Ending> {
     ending.filter(|&ending| ending != Ending::Closed)
 }

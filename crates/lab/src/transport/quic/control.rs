@@ -1,4 +1,4 @@
-//! The congestion controls that quinn has, by the names that scenarios know.
+//! The congestion controls that quinn has, by their names in scenarios.
 
 use crate::run::Refused;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
@@ -9,20 +9,20 @@ use tidegate_scenario::{Hosts, Run, Step, Workload, WorkloadKind};
 /// Payload of a UDP datagram before a path is known to take more (RFC 9000 §14.1).
 const DATAGRAM: u64 = 1200;
 
-/// One of them.
+/// A congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Control {
     /// RFC 9438.
     Cubic,
-    /// NewReno, as RFC 9002 has it.
+    /// NewReno (RFC 9002).
     Reno,
     /// The first version of BBR.
     Bbr,
 }
 
-/// Whether that workload's streams use QUIC: windowless ones that would otherwise use TCP. Other workloads without a
-/// window use UDP themselves.
+/// Whether that workload's streams use QUIC: they do if it is windowless and would otherwise use TCP. Other windowless
+/// workloads use UDP anyway.
 pub fn takes_quic(run: &Run, workload: &Workload) -> bool {
     use WorkloadKind::{Command, Mpath, Mptcp, Ping, Sprout};
     let is_stream = !matches!(
@@ -33,10 +33,10 @@ pub fn takes_quic(run: &Run, workload: &Workload) -> bool {
 }
 
 impl Control {
-    /// That of a workload's senders: its own, else the run's, else the hosts'.
+    /// The congestion control of a workload's senders: its own, else the run's, else the hosts'.
     ///
     /// # Errors
-    /// When quinn has none of that name.
+    /// When quinn has none with that name.
     pub fn of(hosts: &Hosts, run: &Run, workload: &Workload) -> Result<Self, Refused> {
         let named = |list, name: &str| vec![Step::Key(list), Step::Named(name.into())];
         let own = workload.congestion_control.as_ref();
@@ -58,7 +58,7 @@ impl Control {
         })
     }
 
-    /// What makes one for a connection whose first window is of so many bytes; absent: quinn's.
+    /// A factory for connections with that initial window in bytes; absent: quinn's default.
     pub fn factory(self, initial_window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
         macro_rules! configured {
             ($config:ty) => {{
@@ -77,7 +77,7 @@ impl Control {
     }
 }
 
-/// The bytes of so many packets.
+/// The bytes of `packets`.
 pub fn initial_window(packets: u32) -> u64 {
     u64::from(packets) * DATAGRAM
 }

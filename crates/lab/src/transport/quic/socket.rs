@@ -1,4 +1,4 @@
-//! The UDP sockets of connections, and what they lose.
+//! The UDP sockets of connections, and how many datagrams they lose.
 
 use anyhow::{Context, Result};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -8,10 +8,10 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Room for what arrives, in bytes: a process that has to wait for a processor loses nothing by it.
+/// The receive buffer in bytes: large enough that a process waiting for a processor loses nothing.
 const ROOM: usize = 8 << 20;
 
-/// A socket; dropped, it adds what found no room to the count.
+/// A socket. When dropped, it adds the datagrams that it lost to the count.
 #[derive(Debug)]
 pub struct Counted {
     socket: UdpSocket,
@@ -29,7 +29,7 @@ impl Counted {
         Ok(Self { socket, lost })
     }
 
-    /// The same socket, for who uses it.
+    /// The same socket, for the endpoint.
     ///
     /// # Errors
     /// When the process has too many files open.

@@ -1,4 +1,4 @@
-//! Connections by QUIC, with the face of TCP's: data of each direction go on a stream that their sender opens.
+//! Connections over QUIC, with the same interface as TCP's. Each end opens a stream for the data that it sends.
 
 use super::Waiter;
 use super::socket::Counted;
@@ -13,11 +13,11 @@ use std::pin::pin;
 use std::task::{self, Poll, Waker};
 use tokio::sync::Mutex;
 
-/// Connections that were closed because nothing more was to come, and that were given up.
+/// Error codes of connections that were closed in order, and that were aborted.
 const DONE: VarInt = VarInt::from_u32(0);
 const ABORTED: VarInt = VarInt::from_u32(1);
 
-/// Where connections come in.
+/// A listening endpoint.
 #[derive(Debug)]
 pub struct QuicListener {
     waiter: Waiter,
@@ -61,7 +61,7 @@ impl QuicListener {
     }
 }
 
-/// A connection. Dropped, it closes once everything has been sent, as the kernel's TCP does.
+/// A connection. When dropped, it closes once everything has been sent, as the kernel's TCP does.
 #[derive(Debug)]
 pub struct QuicStream {
     waiter: Waiter,
@@ -69,7 +69,7 @@ pub struct QuicStream {
     port: u16,
     sending: Mutex<Option<SendStream>>,
     receiving: Mutex<Option<RecvStream>>,
-    /// The client's; that of a server is its listener's.
+    /// The client's socket; a server's belongs to its listener.
     _socket: Option<Counted>,
 }
 
@@ -99,7 +99,7 @@ impl QuicStream {
         arrived(arrival.unwrap_or(Ok(Arrival::Over)), term)
     }
 
-    /// Reads what has arrived without waiting for more, which may be nothing.
+    /// Reads what has arrived, if anything, without waiting for more.
     ///
     /// # Errors
     /// When the connection broke before the term was over.
@@ -143,7 +143,7 @@ impl QuicStream {
         }
     }
 
-    /// Nothing more will be sent.
+    /// Ends the data of this direction: nothing more will be sent.
     ///
     /// # Errors
     /// When the connection broke.
@@ -173,7 +173,7 @@ impl QuicStream {
         self.port
     }
 
-    /// What quinn knows of the connection.
+    /// What quinn knows about the connection.
     pub fn info(&self) -> Info {
         let ConnectionStats {
             path,

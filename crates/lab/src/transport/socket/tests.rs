@@ -2,7 +2,7 @@ use super::listen;
 use nix::sys::socket::{getsockopt, sockopt};
 use std::net::{Ipv4Addr, TcpStream};
 
-/// Whatever the machine's default is, one of these two is not it.
+/// At least one of these two is not the machine's default.
 #[test]
 fn a_connection_starts_with_the_congestion_control_of_its_listener() {
     for name in ["reno", "cubic"] {
