@@ -17,7 +17,7 @@ pub enum Malformed {
     /// The IPv4 header's checksum is wrong.
     #[error("the IPv4 header's checksum is wrong")]
     Ipv4Checksum,
-    /// Part of a packet: reassembly is left to who cuts packets up.
+    /// Part of a packet: we do not reassemble fragments.
     #[error("a fragment")]
     Fragment,
     /// An extension header with this number that cannot be skipped without understanding it:
