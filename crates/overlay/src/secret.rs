@@ -25,9 +25,7 @@ pub struct Secret([u8; SECRET]);
 
 /// Not an overlay's token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected an overlay's token: {PREFIX} and 58 letters and digits; was it copied whole?"
-)]
+#[error("expected an overlay's token: {PREFIX} and 58 letters and digits; was it copied whole?")]
 pub struct BadToken;
 
 impl Secret {

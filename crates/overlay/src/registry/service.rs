@@ -254,7 +254,10 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Reply> {
 
 fn address(ip: IpAddr, port: u16) -> Result<SocketAddr, Reply> {
     if port == 0 || ip.is_unspecified() || ip.is_multicast() {
-        let why = format!("{}: no proxy or receiver can listen there", SocketAddr::new(ip, port));
+        let why = format!(
+            "{}: no proxy or receiver can listen there",
+            SocketAddr::new(ip, port)
+        );
         return Err(refuse(400, why));
     }
     Ok(canonical(SocketAddr::new(ip, port)))
