@@ -236,7 +236,7 @@ fn garbage_is_refused_in_words() {
                 r#"{"receiver":"07070707070707070707070707070707","key":"07070707070707070707070707070707","port":0}"#,
             ),
             "400",
-            "nobody can listen",
+            "no proxy or receiver can listen",
         ),
         (
             format!("POST / HTTP/1.1\r\na: {long}\r\n\r\n"),
