@@ -35,13 +35,13 @@
 
 #include "base.h"
 
-/* A sample spans that much at least, also where no round trip is known yet: what timestamps resolve. */
+/* The shortest span of a sample, also while no round trip is known: timestamps resolve no less. */
 #define TG_AFC_LEAST_US 1000u
 
-/* For so many round trips a rate is remembered. */
+/* A reported rate is remembered for this many round trips. */
 #define TG_AFC_HELD 2u
 
-/* Nobody reads faster; keeps products within 64 bits. */
+/* Faster than any application reads; keeps products within 64 bits. */
 #define TG_AFC_MOST_KBPS (1u << 31)
 
 /* More bytes between two samples than any application reads; keeps products within 64 bits. */
@@ -50,7 +50,7 @@
 struct tg_afc {
 	tg_u64 smooth_rx;    /* bytes a second */
 	tg_u64 num_bytes;    /* read since the last sample */
-	tg_u64 last_read_us; /* when that was taken */
+	tg_u64 last_read_us; /* when the last sample was taken */
 	tg_u32 told_kbps;    /* what the peer was told last */
 };
 
@@ -62,7 +62,7 @@ TG_INLINE void tg_afc_start(struct tg_afc *a, tg_u64 now_us)
 	a->told_kbps = 0;
 }
 
-/* Algorithm 2, over a path with that round trip. A time that went back counts as none. */
+/* Algorithm 2, for a path with the round trip `rtt_us`. If the clock went back, no time has passed. */
 TG_INLINE void tg_afc_update(struct tg_afc *a, tg_u64 now_us, tg_u32 rtt_us)
 {
 	tg_u64 elapsed_us = now_us > a->last_read_us ? now_us - a->last_read_us : 0;
@@ -90,7 +90,7 @@ TG_INLINE void tg_afc_arrived(struct tg_afc *a, tg_u64 now_us, tg_u32 rtt_us)
 	tg_afc_update(a, now_us, rtt_us);
 }
 
-/* What there is to tell. */
+/* The rate to report, in kbit/s. */
 TG_INLINE tg_u32 tg_afc_kbps(const struct tg_afc *a)
 {
 	return tg_window_bytes(a->smooth_rx * 8 / 1000);
@@ -104,14 +104,14 @@ TG_INLINE int tg_afc_changed(const struct tg_afc *a)
 	return 4 * now > 5 * told || 5 * now < 4 * told;
 }
 
-/* An acknowledgement leaves: what it says. */
+/* An acknowledgement leaves. Returns the rate that it reports, in kbit/s. */
 TG_INLINE tg_u32 tg_afc_tell(struct tg_afc *a)
 {
 	a->told_kbps = tg_afc_kbps(a);
 	return a->told_kbps;
 }
 
-/* The read rate that a sender assumes when it was told `kbps` so long ago: it falls linearly. */
+/* The read rate that a sender assumes `elapsed_us` after it was told `kbps`: it falls linearly to 0. */
 TG_INLINE tg_u32 tg_afc_held(tg_u32 kbps, tg_u32 elapsed_us, tg_u32 rtt_us)
 {
 	tg_u64 span_us = (tg_u64)TG_AFC_HELD * rtt_us;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Data that have reached their receiver: what the packet says that shows it, and what was measured by it. A download's
- * receiver sees the data themselves, an upload's sender the acknowledgement (`flow.h`, `upload.h`); to a law it is the
- * same.
+ * Data that have reached their receiver: the fields of the packet that shows it (`tg_segment`), and what we measured by
+ * that packet (`tg_arrival`). A download's receiver sees the data themselves, an upload's sender the acknowledgement
+ * (`flow.h`, `upload.h`); to a law it is the same.
  *
- * Both are for one packet alone. Whoever reads the packet sets the whole segment; whoever measures it begins with a blank
- * arrival (`tg_arrival_begin`), so that nothing is left of the packet before, wherever the caller keeps the two.
+ * Both structures describe one packet alone. The code that reads the packet sets the whole segment; the code that
+ * measures begins with a blank arrival (`tg_arrival_begin`), so that nothing is left of the packet before, wherever the
+ * caller keeps the two.
  */
 #ifndef TG_ARRIVAL_H
 #define TG_ARRIVAL_H
@@ -17,10 +18,10 @@ struct tg_segment {
 	tg_u64 now_us;	 /* when it came */
 	tg_u32 tsval;	 /* the peer's timestamp, if `stamped` */
 	tg_u32 tsecr;	 /* ours that it echoes */
-	tg_u32 len;	 /* payload bytes; a tg_ack tells those of an upload */
-	tg_u32 end;	 /* sequence number behind the last of them; of an upload the tg_ack tells it */
+	tg_u32 len;	 /* payload bytes; for an upload, see tg_ack */
+	tg_u32 end;	 /* sequence number behind the last of them; for an upload, see tg_ack */
 	tg_u32 mss;	 /* payload of a segment on the wire, 0 if not known */
-	tg_u32 back_us;	 /* what the last of our uploads' data waited in the uplink's queue: tg_uplink_us */
+	tg_u32 back_us;	 /* how long data of our uploads last waited in the uplink's queue: tg_uplink_us */
 	tg_u8 stamped;	 /* whether it has timestamps */
 	tg_u8 uploading; /* the way back carries uploads that we steer: tg_uploading */
 	tg_u8 unused[6];
@@ -28,17 +29,17 @@ struct tg_segment {
 
 /* What was measured by it: all that a law may ask. */
 struct tg_arrival {
-	tg_u64 now_us;	    /* when it came; of an upload: when the data left the uplink's queue */
+	tg_u64 now_us;	    /* when it came; for an upload: when the data left the uplink's queue */
 	tg_u32 tsval;	    /* the peer's timestamp, if `stamped` */
-	tg_u32 len;	    /* payload bytes; of an upload: that have arrived at the peer */
+	tg_u32 len;	    /* payload bytes; for an upload: bytes that have arrived at the peer */
 	tg_u32 end;	    /* sequence number behind the last of them */
 	tg_u32 mss;	    /* payload of the flow's segments on the wire */
 	tg_u32 sample_us;   /* RTT sample, 0 for none */
-	tg_u32 echo_us;	    /* the same, or one that a sender's silence may have stretched */
+	tg_u32 echo_us;	    /* the same, but kept if a sender's silence may have stretched it */
 	tg_u32 rtt_min_us;  /* the flow's smallest, 0 before the first */
 	tg_u32 queue_us;    /* forward queueing delay, TG_DELAY_UNKNOWN while it is not known */
 	tg_u32 met_us;	    /* when it met the queue that it may share: a download's left it, an upload's entered it */
-	tg_u32 one_way_us;  /* one-way delay but for a constant, modulo 2^32 */
+	tg_u32 one_way_us;  /* one-way delay plus an unknown constant, modulo 2^32 */
 	tg_u32 tick_us;	    /* unit of the peer's clock */
 	tg_u32 rd_us;	    /* relative one-way delay without the clocks' drift, modulo 2^32 */
 	tg_u32 lag_us;	    /* the sample less the queueing delay, or what stands for that; 0 for none */
@@ -53,12 +54,12 @@ struct tg_arrival {
 	tg_u8 fresh;	    /* the delay is this packet's own, not the last one's */
 	tg_u8 sack;	    /* an upload's acknowledgement says that data are missing */
 	tg_u8 upload;	    /* it is an upload's */
-	tg_u8 rounds;	    /* the delay is told by round trips, which come now and then */
+	tg_u8 rounds;	    /* the delay comes from round trips, which only some packets bring */
 	tg_u8 bound;	    /* the delay is only an upper bound: the sender need not have filled its window */
 	tg_u8 unused[1];
 };
 
-/* Where measuring begins: nothing is known yet but what the segment says. */
+/* Begins a measurement: only the segment's fields are known yet. */
 TG_INLINE void tg_arrival_begin(struct tg_arrival *a, const struct tg_segment *s)
 {
 	*a = (struct tg_arrival){ 0 };

@@ -20,10 +20,9 @@ typedef __INT64_TYPE__ tg_s64;
 
 #define TG_INLINE static inline __attribute__((always_inline, unused))
 
-/* What the compiler knows of memory ends here. In the kernel program this makes the verifier forget
- * the ranges of what it loaded before, so that the paths through a loop's body meet again at its
- * head instead of multiplying with every round, and those through one step of a law before the
- * next. */
+/* A compiler barrier: nothing loaded before stays in a register. In the kernel program this makes the verifier
+ * forget the ranges of those values, so that the paths through a loop's body meet again at its head instead of
+ * multiplying with every round, and the paths through one step of a law meet before the next. */
 #define TG_FORGET() __asm__ volatile("" ::: "memory")
 
 /* A window that limits nothing: the kernel's own window stays. */
@@ -32,7 +31,7 @@ typedef __INT64_TYPE__ tg_s64;
 /* A queueing delay that is not known. */
 #define TG_DELAY_UNKNOWN 0xffffffffu
 
-/* Longer than any time; the least of an empty set of times. */
+/* Longer than any time; the minimum of an empty set of times. */
 #define TG_INFINITE_US 0xffffffffu
 
 #define TG_MS_US 1000u
@@ -47,10 +46,10 @@ enum tg_direction {
 	TG_DIRECTIONS,
 };
 
-/* What a law says of itself; each law's header has its TRAITS. */
-#define TG_LAW_ON_PATH 1u /* it steers by the record of the path that flows share, others by the flow's own */
+/* A law's traits; each law's header defines its own, as TG_TIDE_TRAITS. */
+#define TG_LAW_ON_PATH 1u /* it steers by the record of the path that flows share; other laws use the flow's own */
 #define TG_LAW_STAMPS 2u  /* it needs the timestamps of the data's sender: without them it leaves a flow alone */
-#define TG_LAW_UPLOADS 4u /* it steers data from where they are sent, too */
+#define TG_LAW_UPLOADS 4u /* it also steers uploads, from where their data are sent */
 #define TG_LAW_CLOCK 8u	  /* it needs one-way delays: the clock behind these timestamps must be understood */
 
 /* Ethernet's segment with timestamps, until the flow has shown its own. */
@@ -74,13 +73,13 @@ TG_INLINE tg_u64 tg_max64(tg_u64 a, tg_u64 b)
 	return a > b ? a : b;
 }
 
-/* In 32 bits; what does not fit is the most that does. */
+/* `x` in 32 bits; a larger value becomes the largest. */
 TG_INLINE tg_u32 tg_narrow(tg_u64 x)
 {
 	return x < 0xffffffffu ? (tg_u32)x : 0xffffffffu;
 }
 
-/* Bytes as a 32-bit window; what does not fit limits nothing. */
+/* Bytes as a 32-bit window; if they do not fit, the window limits nothing. */
 TG_INLINE tg_u32 tg_window_bytes(tg_u64 bytes)
 {
 	return bytes < TG_UNLIMITED ? (tg_u32)bytes : TG_UNLIMITED;

@@ -36,7 +36,7 @@
 #define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no quartz drifts more */
 
 struct tg_delay {
-	tg_u64 mark_us;	    /* moment of ours, absolute, that opened the window over which clocks
+	tg_u64 mark_us;	    /* our time, absolute, at which the window opened over which clocks
 			     * are compared */
 	tg_u32 mark_tsval;    /* of the packet that echoed it */
 	tg_u32 floor_us;      /* smallest relative one-way delay, modulo 2^32 */
@@ -50,16 +50,16 @@ struct tg_delay {
 	tg_u32 echoes;	      /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	      /* what the peer's clock gains on ours in one window */
 	tg_u32 told_us;	      /* the unit that the last window alone has shown */
-	tg_u32 back_floor_us; /* smallest relative delay of the way back of all, or more by what clocks may have drifted */
+	tg_u32 back_floor_us; /* smallest relative delay of the way back so far, plus what clocks may have drifted */
 	tg_u8 upload;	      /* the peer receives the data; we send them */
 	tg_u8 started;
 	tg_u8 compared;	      /* the last window can be compared with this one */
 	tg_u8 rounds;	      /* the delays are round trips: the peer's clock tells nothing */
 	tg_u8 both;	      /* the way back has a floor, too */
-	tg_u8 doubted;	      /* the clock has shown what no clock shows: round trips tell the level of the delay */
+	tg_u8 doubted;	      /* the clock has proved impossible: round trips tell the level of the delay */
 };
 
-/* One-way delay of the data, modulo 2^32 and but for a constant; `us` is our end's moment. */
+/* One-way delay of the data plus an unknown constant, modulo 2^32; `us` is the time at our end. */
 TG_INLINE tg_u32 tg_delay_forward(const struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {
 	tg_u32 relative_us = us - tsval * d->tick_us;
@@ -67,15 +67,15 @@ TG_INLINE tg_u32 tg_delay_forward(const struct tg_delay *d, tg_u32 tsval, tg_u32
 	return d->upload ? -relative_us : relative_us;
 }
 
-/* And of what acknowledges them. */
+/* The same for the acknowledgements' way back. */
 TG_INLINE tg_u32 tg_delay_back(const struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {
 	return -tg_delay_forward(d, tsval, us);
 }
 
-/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use: 1 MHz, 10 kHz, or a kernel's
- * 1000, 300, 250 or 100 Hz. Bounds are about their geometric means, and the nearest decades of what nobody uses; a unit of
- * 16 ms and more is too coarse for a queue. */
+/* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none of those in use: 1 MHz, 10 kHz,
+ * or a kernel's 1000, 300, 250 or 100 Hz. The bounds are near the geometric means of neighbouring units; a range far
+ * from every unit belongs to none. A unit of 16 ms or more is too coarse for a queue. */
 TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 {
 	tg_u32 us = ticks ? elapsed_us / ticks : TG_INFINITE_US;
@@ -147,10 +147,10 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 }
 
 /*
- * Both clocks are compared over the way back alone: a queue that builds up on the forward way would
- * stretch our time and make the peer's clock look slow. Of a download, the peer stamped `tsval` when
- * a moment of ours reached it; of an upload, we received `tsval` at such a moment. The smallest delay
- * of the way back, window by window, moves as the clocks drift apart. `rise_us` is RTT - RTTmin.
+ * Both clocks are compared over the way back alone: a queue that builds up on the forward way would stretch our time
+ * and make the peer's clock look slow. For a download, the peer stamped `tsval` when a segment reached it that had left
+ * us at `back_end_us`; for an upload, `tsval` reached us then. The smallest delay of the way back, window by window,
+ * moves as the clocks drift apart. `rise_us` is RTT - RTTmin.
  */
 TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_end_us,
 				tg_u32 forward_end_us, tg_u32 rise_us)
@@ -158,7 +158,7 @@ TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_en
 	tg_u32 back_us = tg_delay_back(d, tsval, (tg_u32)back_end_us);
 	tg_u64 width_us = back_end_us - d->mark_us;
 
-	/* After a silence so long, a clock of microseconds may have wrapped. */
+	/* After such a long silence, a clock of microseconds may have wrapped. */
 	if (!d->window_us || width_us >= TG_CLOCK_SPAN_US) {
 		d->window_us = TG_CLOCK_FIRST_US;
 		tg_delay_open_window(d, tsval, back_end_us);
@@ -181,7 +181,7 @@ TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
 }
 
 /* The floor follows the peer's clock. If that gains on ours, its stamps make the way back look longer and the
- * forward way shorter, or the other way round where we send the data; likewise if it loses. */
+ * forward way shorter, or the other way round where we send the data. If it loses, both signs change. */
 TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 {
 	tg_u32 elapsed_us = now_us - d->moved_us;
@@ -224,10 +224,10 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 }
 
 /*
- * No clock enters the sum of both ways' floors: it is a round trip, and none is negative. If it were, a floor has been
- * lowered by the clock. So a clock is found out that is set, or that runs too fast or too slow, once that has moved it
- * by RTTmin against ours. A window of ours makes the data's queue sink now and then (`tide/floors.h`), so a queue that
- * such a clock hides does not keep it from that.
+ * The clocks cancel out in the sum of both ways' floors: the sum is a round trip, so it is never negative. If it is,
+ * the peer's clock has lowered a floor. This exposes a clock that was set, or that runs too fast or too slow, once it
+ * has moved by RTTmin against ours. A queue that such a clock hides does not prevent that: a window of ours makes the
+ * data's queue sink now and then (`tide/floors.h`).
  *
  * `round_us` is a round trip whose data waited for `queue_us`; since the last one the clocks have drifted apart by
  * `drift_us` at most.
@@ -242,15 +242,16 @@ TG_INLINE void tg_delay_learn_back(struct tg_delay *d, tg_u32 round_us, tg_u32 q
 	d->both = 1;
 }
 
-/* Whether the clock is found out: the floors of both ways add up to less than nothing. */
+/* Whether the peer's clock is impossible: the floors of both ways add up to less than zero. */
 TG_INLINE int tg_delay_is_impossible(const struct tg_delay *d)
 {
 	return (tg_s32)(d->floor_us + d->back_floor_us + TG_DELAY_COARSE_US) < 0;
 }
 
 /*
- * A clock that is doubted tells how the delay moves between two round trips, and these tell its level: `least_us` is the
- * smallest of all, and what is above it is queue. Returns that, of data that waited for `queue_us` by the clock.
+ * If the clock is doubted, it still tells how the delay moves between two round trips, but the round trips tell its
+ * level: `least_us` is the smallest of all, and what is above it is queue. `queue_us` is how long the data waited by
+ * the clock. Returns how long they waited by the round trip.
  */
 TG_INLINE tg_u32 tg_delay_settle(struct tg_delay *d, tg_u32 round_us, tg_u32 least_us, tg_u32 queue_us)
 {
@@ -276,7 +277,7 @@ TG_INLINE tg_u32 tg_delay_round(struct tg_delay *d, tg_u32 round_us, tg_u32 leas
 	return round_us - d->floor_us;
 }
 
-/* The one-way delay but for a constant, for comparisons: of a doubted clock as round trips tell it. */
+/* The one-way delay plus an unknown constant, for comparisons; if the clock is doubted, as round trips tell it. */
 TG_INLINE tg_u32 tg_delay_one_way(const struct tg_delay *d, tg_u32 tsval, tg_u32 us, tg_u32 queue_us)
 {
 	if (d->doubted)
@@ -284,8 +285,8 @@ TG_INLINE tg_u32 tg_delay_one_way(const struct tg_delay *d, tg_u32 tsval, tg_u32
 	return tg_delay_forward(d, tsval, us);
 }
 
-/* The relative one-way delay, less what the clocks have drifted apart, modulo 2^32: two of them
- * compare, hours apart, while `tick_us` stays. */
+/* The relative one-way delay, less what the clocks have drifted apart, modulo 2^32: two of them can be compared,
+ * even hours apart, while `tick_us` stays the same. */
 TG_INLINE tg_u32 tg_delay_relative(const struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {
 	return tg_delay_forward(d, tsval, us) - d->drift_us;

@@ -54,11 +54,11 @@ struct tg_flow {
 	tg_u32 queue_us;     /* last forward queueing delay, if that is possible */
 	tg_u32 samples;
 	tg_u32 wanted;	     /* the law's window, TG_UNLIMITED for the kernel's */
-	tg_u8 answered;	     /* what left in the handshake has had its answer */
+	tg_u8 answered;	     /* our segment of the handshake has been answered */
 	tg_u32 promised;     /* right edge when its last start ended */
 	struct tg_member member;
 
-	/* Both, each its own words. */
+	/* Written by both, each to its own words. */
 	struct tg_rtt rtt;
 };
 
@@ -139,7 +139,7 @@ TG_INLINE tg_u32 tg_flow_drift_us(struct tg_flow *f, tg_u64 now_us)
 {
 	tg_u64 drift_us = (now_us - f->anchored_us) >> TG_FLOW_DRIFT_SHIFT;
 
-	/* A moment too short for a microsecond of drift must not begin a new one. */
+	/* A time too short for a microsecond of drift must not begin a new count. */
 	if (drift_us)
 		f->anchored_us = now_us;
 	return drift_us < TG_SECOND_US ? (tg_u32)drift_us : TG_SECOND_US;
@@ -185,7 +185,7 @@ TG_INLINE void tg_flow_bound(struct tg_flow *f, struct tg_arrival *a, tg_u32 dri
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
-/* The peer's clock is not to be believed, nor what RTTmin was lowered to because of it. */
+/* The peer's clock is no longer believed. It may have lowered RTTmin, which becomes the smallest sample again. */
 TG_INLINE void tg_flow_doubt(struct tg_flow *f)
 {
 	f->rtt_min_us = f->rtt_least_us;
@@ -250,7 +250,7 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 		return;
 	}
 	a->fresh = round_us != 0;
-	/* Its delays are told by stamps: what comes without one tells none. */
+	/* This flow's delays come from timestamps, and this segment has none. */
 	if (!a->stamped && f->delay.started)
 		return;
 	if (f->delay.rounds)
@@ -263,8 +263,9 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, const struct tg_segment *s, stru
 	a->fell_us = a->revealed_us = f->delay.fell_us;
 }
 
-/* The delay, if it is possible: a queue grows by no more than the time that passes, and was in the last round trip whole.
- * A clock of another unit than is assumed at first, and one that was set, show more. */
+/* The delay, or TG_DELAY_UNKNOWN if it is impossible: the last round trip contained the whole queue of that time,
+ * and a queue grows by no more than the time that passes. A clock that was set shows more, and so does a clock with
+ * another unit than is assumed at first. */
 TG_INLINE tg_u32 tg_flow_possible(const struct tg_flow *f, const struct tg_arrival *a)
 {
 	tg_u64 most_us = f->rtt_us + (a->now_us - f->sampled_us) + TG_DELAY_COARSE_US;
@@ -272,8 +273,8 @@ TG_INLINE tg_u32 tg_flow_possible(const struct tg_flow *f, const struct tg_arriv
 	return a->queue_us <= most_us || f->delay.rounds ? a->queue_us : TG_DELAY_UNKNOWN;
 }
 
-/* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next: the
- * verifier would follow the law once for each path through the measuring. */
+/* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next:
+ * otherwise the verifier would follow the law once for each path through these steps. */
 TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, struct tg_arrival *a)
 {
 	tg_arrival_begin(a, s);
@@ -306,7 +307,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, st
 	f->received += a->len;
 }
 
-/* How many of the bytes are not known to have arrived before; of an upload's all. */
+/* The bytes that are not known to have arrived before; for an upload, all. */
 TG_INLINE tg_u32 tg_flow_news(const struct tg_flow *f, const struct tg_arrival *a)
 {
 	int again = !f->delay.upload && f->window.known && !tg_after(a->end, f->window.ack);
@@ -314,8 +315,8 @@ TG_INLINE tg_u32 tg_flow_news(const struct tg_flow *f, const struct tg_arrival *
 	return again ? 0 : a->len;
 }
 
-/* Whether data arrived as they were sent, with nothing missing before them: a receiver sees that, a
- * sender is told. Once for an arrival. */
+/* Whether data arrived as they were sent, with nothing missing before them: a receiver sees that, a sender is told
+ * by SACK. To be called once for an arrival. */
 TG_INLINE int tg_flow_note_order(struct tg_flow *f, const struct tg_arrival *a)
 {
 	if (f->delay.upload)
@@ -409,8 +410,8 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
-/* Whether round trips may replace delays. They include the queue of the way back as well, so a download would give way
- * to another machine's upload, of which nothing is known here: therefore this is an option. */
+/* Whether round trips may replace delays. They include the queue of the way back as well, so a download would give
+ * way to another machine's upload, which we cannot see here: therefore this is an option. */
 TG_INLINE int tg_flow_by_rounds(const struct tg_params *p)
 {
 	return p->law == TG_LAW_TIDE && p->stampless;
@@ -461,13 +462,15 @@ TG_INLINE void tg_flow_data_in(struct tg_flow *f, const struct tg_params *p, str
 	f->wanted = tg_flow_law(f, p, i, a);
 }
 
-/* Before an arrival, where shares are by device: the flow belongs to device `d`, or to an unknown one (null). */
+/* To be called before an arrival where shares are by device: the flow belongs to `d`, or to an unknown device
+ * (null). */
 TG_INLINE void tg_flow_of_device(struct tg_flow *f, struct tg_interface *i, struct tg_device *d)
 {
 	tg_device_weigh(d, i, &f->member.share, &f->member.sharing, f->received);
 }
 
-/* The window field that the data's sender is told, where the kernel at their receiver wrote `a`. */
+/* Returns the window field that the data's sender is told instead of the one that the receiver's kernel wrote in
+ * `a`. */
 TG_INLINE tg_u16 tg_flow_steer(struct tg_flow *f, const struct tg_ack *a)
 {
 	tg_u16 raw = tg_window_steer(&f->window, a, f->wanted, f->mss);

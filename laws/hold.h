@@ -2,18 +2,17 @@
 /*
  * The hold: a window for flows without one that we could lower (QUIC, other UDP, tunnels).
  *
- * A sender that is clocked by acknowledgements sends when one reaches it, and all of them leave
- * through us. Let L be what had arrived when the last packet that we let go was made: that packet
- * acknowledges no more. Then a sender with the window w has sent L + w at most. We want this to be A + W
- * at most, where A is what has arrived by now, and W is the window that tide would have told the sender.
- * So what leaves waits, in order, until
+ * A sender that is clocked by acknowledgements sends when one reaches it, and all of them leave through us. Let L be
+ * the bytes that had arrived when the last packet that we released was made: that packet acknowledges no more. Then a
+ * sender with the window w has sent L + w at most. We want this to be A + W at most, where A is the bytes that have
+ * arrived by now, and W is the window that tide would have told the sender. So leaving packets wait, in order, until
  *
  *     A >= made + (w - W)
  *
- * where `made` is what had arrived when it was made: the sender's excess waits here, and not in the queue. If w <= W
- * nothing waits.
+ * where `made` is A at the time when the packet was made: the sender's excess waits here, and not in the queue. Nothing
+ * waits if w <= W.
  *
- *     w    what arrives beside an echo of ours was released when the echo was sent, a round trip ago:
+ *     w    data that arrive beside an echo of ours were released when the echo was sent, a round trip ago:
  *          A(now) - L(now - RTT)
  *     W    tide's window, by the same record and in the same groups as for a flow with a window; the delay
  *          is that of the echoes
@@ -49,21 +48,21 @@ struct tg_hold {
 
 	/* Written by what arrives. */
 	tg_u64 arrived;		  /* bytes in all: A */
-	tg_u64 until;		  /* packets that were made when so many bytes had arrived may leave */
-	tg_u64 echoed;		  /* what had arrived by the last echo that had data beside it */
+	tg_u64 until;		  /* packets that were made when no more than this had arrived may leave */
+	tg_u64 echoed;		  /* bytes that had arrived by the last echo that had data beside it */
 	tg_u64 arrived_us;	  /* when the last bytes came */
 	tg_u32 window;		  /* w, by the last echo */
 	tg_u32 signals;		  /* packets signalled */
-	tg_u32 gated;		  /* whether what leaves can be made to wait; only who makes it wait writes this */
-	struct tg_hold_rate rate; /* of what came */
+	tg_u32 gated;		  /* whether leaving packets can be made to wait; written where they are made to wait */
+	struct tg_hold_rate rate; /* of arriving data */
 	struct tg_clocking clocking;
 	struct tg_steered steered;
 
-	/* Both, each its own count. */
+	/* Written by both, each to its own count. */
 	struct tg_hold_ways ways;
 };
 
-/* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
+/* A flow begins; its handshake took `handshake_us`, or 0 if none was seen. */
 TG_INLINE void tg_hold_init(struct tg_hold *h, tg_u32 handshake_us)
 {
 	tg_steered_init(&h->steered, handshake_us);
@@ -87,7 +86,7 @@ TG_INLINE int tg_hold_is_measured(const struct tg_hold *h)
 	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h);
 }
 
-/* Whether anything of it is made to wait. */
+/* Whether its packets are made to wait. */
 TG_INLINE int tg_hold_holds(const struct tg_hold *h)
 {
 	return tg_hold_is_measured(h) && tg_clocking_may_wait(&h->clocking);
@@ -100,7 +99,7 @@ TG_INLINE tg_u32 tg_hold_allowed(const struct tg_hold *h)
 	return tg_window_bytes((tg_u64)h->steered.wanted + h->steered.margin);
 }
 
-/* w - W: bytes by which what leaves is to lag behind what has arrived. */
+/* w - W: the bytes by which the release of packets is to lag behind arrivals. */
 TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
@@ -111,7 +110,7 @@ TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 	return tg_min(w - allowed, tg_hold_rate_most(&h->rate));
 }
 
-/* What was made when so many bytes had arrived may leave. */
+/* Packets that were made when no more bytes than this had arrived may leave. */
 TG_INLINE tg_u64 tg_hold_until(const struct tg_hold *h)
 {
 	return tg_hold_holds(h) ? h->until : h->arrived;
@@ -137,7 +136,7 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	tg_send_log_append(&h->send_log, until, (tg_u32)now_us);
 }
 
-/* How far what was made may leave: up to A + W - w. */
+/* The point up to which packets may leave: A + W - w. */
 TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
@@ -182,7 +181,7 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 		tg_clocking_saw(&h->clocking, now_us, h->arrived, h->window);
 }
 
-/* Whether the sender's window has outgrown its use, and may be told so. */
+/* Whether the sender's window is too large, and congestion may be signalled to it. */
 TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
@@ -192,10 +191,10 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
 }
 
 /*
- * `len` bytes arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
- * or 0. Returns whether the packet is to be signalled as congestion. An echo without data beside it is not used: a
- * sender that waits for us sends nothing, and must not lower the forecast. One function for both cases, so that the
- * kernel's verifier checks the law once. `a` is for what is measured, as with any flow (`arrival.h`).
+ * `len` bytes arrive; or an echo alone, after `rtt_us`. `floor_us`: the floor of another flow with the same server, or
+ * 0. Returns whether the packet is to be signalled as congestion. An echo without data beside it is not used: a sender
+ * that waits for us sends nothing, and must not lower the forecast. One function for both cases, so that the kernel's
+ * verifier checks the law once. The measurement is written to `a`, as with any flow (`arrival.h`).
  */
 TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 			     tg_u32 rtt_us, tg_u32 floor_us, struct tg_arrival *a)
@@ -224,11 +223,12 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 	h->steered.wanted = tg_steered_tide(&h->steered, i, a, h->arrived);
 	TG_FORGET();
 	tg_steered_learn_largest(&h->steered, now_us);
-	/* From memory: the kernel's verifier walks the law once more for every value that is known all through it. */
+	/* `a->len` is read from memory: if a value is known throughout the law, the kernel's verifier walks the law
+	 * once more. */
 	return TG_WITH_SIGNALS && a->len && tg_hold_outgrown(h);
 }
 
-/* It was signalled. */
+/* The packet was signalled as congestion. */
 TG_INLINE void tg_hold_signalled(struct tg_hold *h)
 {
 	h->signals++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * The laws: which there are, what each is, and what may be set.
+ * The laws: their list, their traits and their parameters.
  *
- * Rust has this list from here (`crates/laws/build.rs`), and so have scenarios, results and the
- * command line: an enumerator's name in lower case is the law's name, its comment is what help says.
+ * Rust takes this list from here (`crates/laws/build.rs`), and with it scenarios, results and the command line: an
+ * enumerator's name in lower case is the law's name, its comment is the law's help text.
  */
 #ifndef TG_LAW_H
 #define TG_LAW_H
@@ -38,7 +38,7 @@ struct tg_params {
 	tg_u32 keep;	  /* RSFC: RDmin and RTTmin are never raised, as in Fig. 5.9 */
 };
 
-/* What the law says of itself, of TG_LAW_ON_PATH and the other traits in base.h. */
+/* The law's traits: TG_LAW_ON_PATH and the others in base.h. */
 TG_INLINE tg_u32 tg_law_traits(tg_u32 law)
 {
 	switch (law) {

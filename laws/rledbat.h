@@ -25,8 +25,8 @@
  * near the target means for ever; LEDBAT++ does not, and neither does this law.
  *
  * XNU keeps the base by route, that is for one destination. Our path is an interface, whose flows go
- * to many, so the base lives on the flow. XNU counts in whole segments, here it is bytes. That a
- * window shrinks by no more than what arrives (RFC 9840 section 4.1.1) is window.h's part.
+ * to many, so the base lives on the flow. XNU counts in whole segments, here it is bytes. window.h
+ * sees to it that a window shrinks by no more than what arrives (RFC 9840 section 4.1.1).
  */
 #ifndef TG_RLEDBAT_H
 #define TG_RLEDBAT_H
@@ -154,7 +154,7 @@ TG_INLINE void tg_rledbat_begin(struct tg_rledbat *r, const struct tg_rledbat_ar
 	r->slowdown_us = 0;
 }
 
-/* Whether a slow-down goes on; the one that is due begins. */
+/* Begins a slow-down that is due. Returns whether one goes on. */
 TG_INLINE int tg_rledbat_slow_down(struct tg_rledbat *r, const struct tg_rledbat_arrival *a)
 {
 	tg_u32 least = tg_rledbat_bounded(0, a->mss);
@@ -175,8 +175,8 @@ TG_INLINE int tg_rledbat_slow_down(struct tg_rledbat *r, const struct tg_rledbat
 	return 1;
 }
 
-/* Whether old data arrives that was sent after newer data had been: sent again, so lost before (RFC
- * 9840 section 4.2.2). What was only overtaken has an older TSval. */
+/* Whether old data arrive that were sent after newer data: sent again, so lost before (RFC 9840 section 4.2.2). Data
+ * that were only overtaken have an older TSval. */
 TG_INLINE int tg_rledbat_note_sequence(struct tg_rledbat *r, const struct tg_rledbat_arrival *a)
 {
 	int later = !tg_before(a->tsval, r->high_tsval);
@@ -200,7 +200,7 @@ TG_INLINE void tg_rledbat_halve(struct tg_rledbat *r, const struct tg_rledbat_ar
 	r->reduced_until_us = a->now_us + 2 * (tg_u64)r->srtt_us;
 }
 
-/* 1/g of what arrives. */
+/* The window grows by 1/g of what arrives. */
 TG_INLINE void tg_rledbat_slow_start(struct tg_rledbat *r, const struct tg_rledbat_arrival *a,
 				     tg_u32 base_us)
 {
@@ -217,8 +217,7 @@ TG_INLINE void tg_rledbat_slow_start(struct tg_rledbat *r, const struct tg_rledb
 	r->slowdown_at_us = 0;
 }
 
-/* Slow start is over: when the next slow-down is due. One whose slow start was cut short counts
- * twice. */
+/* Slow start is over: schedules the next slow-down. The duration of a slow start that was cut short counts twice. */
 TG_INLINE void tg_rledbat_schedule(struct tg_rledbat *r, tg_u64 now_us)
 {
 	tg_u64 took_us = r->slowdown_us ? now_us - r->slowdown_us : 0;
@@ -240,7 +239,7 @@ TG_INLINE int tg_rledbat_window_passed(tg_u32 *bytes, tg_u32 len, tg_u32 window)
 		*bytes = (tg_u32)sum;
 		return 0;
 	}
-	/* More than a window at a time is no more than one. */
+	/* More than a window at once counts as one. */
 	sum -= window;
 	*bytes = sum < window ? (tg_u32)sum : window - 1;
 	return 1;
@@ -292,7 +291,7 @@ TG_INLINE tg_u32 tg_rledbat_arrived(struct tg_rledbat *r, const struct tg_rledba
 	}
 	base_us = tg_rledbat_base_us(r);
 	if (!base_us) {
-		/* No sample yet: as slow start has it, at most a burst. */
+		/* No sample yet: the window grows by what arrives, at most by a burst. */
 		tg_u64 most = (tg_u64)TG_RLEDBAT_BURST_SEGMENTS * a->mss;
 
 		r->window = tg_rledbat_bounded(r->window + (a->len < most ? a->len : most), a->mss);

@@ -43,26 +43,26 @@
  *    drained too.
  *  - rho is measured from arrival to arrival, the first one's bytes not counted (as section 4.2.2
  *    does), over at least a round trip, so that the silence after a window's burst is part of it; anew
- *    in each state, so that no measurement mixes two. Over less, the turns of flows that share a full
- *    link would pass for increases.
+ *    in each state, so that no measurement mixes two. Over a shorter time, flows
+ *    that take turns on a full link would seem to increase.
  *  - rho "increases" if it is an eighth above the smallest measured since the cycle, or the monitor
- *    state, began, and what arrives at once does not account for it: a few segments a round trip are
+ *    state, began, and one arrival more or less does not account for it: a few segments a round trip are
  *    never measured closer than to one arrival, which may be a pair that was acknowledged together.
- *    To compare with the value just before would not do: when the fast state's small window no longer
+ *    A comparison with the previous value would fail: when the fast state's small window no longer
  *    fills the link, the rate of the larger window before still shows for a round trip.
  *  - "Even after RD increases by T": above its smallest in the monitor state; and at least one
  *    measurement ended after that, and one before it to compare it with.
- *  - RDmin holds an unknown clock offset, so half of it means nothing. What is halved is the path's
- *    share, t_u, and RTTmin is t_u but for a downlink that is negligible (Fig. 4.16): RDmin falls
- *    by what RTTmin loses.
+ *  - RDmin holds an unknown clock offset, so half of it means nothing. We halve the path's share,
+ *    t_u, instead. RTTmin is t_u plus a negligible downlink (Fig. 4.16), so RDmin falls by as much
+ *    as RTTmin.
  *  - The fast state's time counts only while delays are known: after a loss it begins anew. Its last
  *    2 RTTmin, for data of the new window to arrive and for transients, count from when W is in
- *    force. In section 5.1.2 it is by then; but a flow begins with tens of KB promised, which no
+ *    force. Section 5.1.2 takes that for granted; but a flow begins with tens of KB promised, which no
  *    receiver may take back, and a queue of seconds would be doubted while it drains.
  *  - T is at least two ticks of the peer's clock, which tells no smaller delay from none. The thesis
  *    has 10 ms and paths of more than 100 ms.
  *
- * The law sees one measured arrival at a time, whoever measured it, and touches no packet.
+ * The law sees one measured arrival at a time, and touches no packet.
  */
 #ifndef TG_RSFC_H
 #define TG_RSFC_H
@@ -95,15 +95,15 @@ struct tg_rsfc {
 	tg_u32 since_us;	     /* when this state began, or data was last lost */
 	tg_u32 arrived_us;	     /* last data */
 	tg_u32 mark_us;		     /* arrival from which rho is measured */
-	tg_u32 bytes;		     /* since */
-	tg_u32 grain;		     /* of them, the most in one arrival */
+	tg_u32 bytes;		     /* bytes since then */
+	tg_u32 grain;		     /* the most of them in one arrival */
 	tg_u32 rtt_us;		     /* last sample; 0: none yet */
 	tg_u32 rate;		     /* rho in bytes a second; 0: not known yet */
-	tg_u32 rate_grain;	     /* what one arrival more would have made of it */
-	tg_u32 rate_least;	     /* its smallest, as `lately`; 0: not measured since */
+	tg_u32 rate_grain;	     /* by how much one more arrival would have raised it */
+	tg_u32 rate_least;	     /* its smallest, over the same time as `lately`; 0: not measured yet */
 	tg_u32 window;		     /* W, TG_UNLIMITED for the kernel's */
 	tg_u8 state;		     /* enum tg_rsfc_state */
-	tg_u8 rose;		     /* rho has, since its smallest */
+	tg_u8 rose;		     /* rho has risen since its smallest */
 	tg_u8 queued;		     /* RD has risen by T in the monitor state */
 };
 
@@ -116,7 +116,7 @@ struct tg_rsfc_arrival {
 	tg_u32 sample_us; /* RTT sample, or 0 */
 	tg_u32 tick_us;	  /* unit of the clock behind RD; 0: not understood */
 	tg_u8 sound;	  /* nothing was lost or overtaken: RD and RTT count */
-	tg_u8 held;	  /* the sender's window is above W still, for it had been promised more */
+	tg_u8 held;	  /* the sender's window is still above W, since it had been promised more */
 	tg_u8 keep;	  /* the minima are never raised: Fig. 5.9's variant */
 };
 
@@ -129,7 +129,7 @@ TG_INLINE void tg_rsfc_note(struct tg_rsfc_least *l, const struct tg_rsfc_arriva
 	l->known = 1;
 }
 
-/* T. */
+/* The threshold T. */
 TG_INLINE tg_u32 tg_rsfc_threshold_us(const struct tg_rsfc *r)
 {
 	return tg_max(r->least.rtt_us, TG_RSFC_TICKS * r->tick_us);
@@ -151,7 +151,7 @@ TG_INLINE void tg_rsfc_measure_anew(struct tg_rsfc *r, tg_u32 now_us)
 	r->grain = 0;
 }
 
-/* In bytes a second. */
+/* A rate in bytes a second. */
 TG_INLINE tg_u32 tg_rsfc_over(tg_u32 bytes, tg_u32 elapsed_us)
 {
 	return tg_window_bytes((tg_u64)bytes * TG_SECOND_US / elapsed_us);
@@ -164,7 +164,7 @@ TG_INLINE int tg_rsfc_rate(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 	tg_u32 silent_us = a->now_us - r->arrived_us;
 
 	r->arrived_us = a->now_us;
-	/* A sender that had nothing to say says nothing about the link. */
+	/* A sender's silence says nothing about the link. */
 	if (!r->rtt_us || silent_us / 2 > r->rtt_us) {
 		tg_rsfc_measure_anew(r, a->now_us);
 		return 0;
@@ -179,7 +179,7 @@ TG_INLINE int tg_rsfc_rate(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 	return 1;
 }
 
-/* Holds the new rho against the smallest since. Returns whether there was one. */
+/* Compares the new rho with the smallest so far. Returns whether there was one. */
 TG_INLINE int tg_rsfc_compare(struct tg_rsfc *r)
 {
 	int compared = r->rate_least != 0;
@@ -198,7 +198,7 @@ TG_INLINE void tg_rsfc_enter(struct tg_rsfc *r, const struct tg_rsfc_arrival *a,
 	tg_rsfc_measure_anew(r, a->now_us);
 }
 
-/* As tg_rsfc_enter, with the smallest of what follows still to be seen. */
+/* As tg_rsfc_enter, and forgets the minima of what came before. */
 TG_INLINE void tg_rsfc_enter_anew(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, tg_u8 state)
 {
 	tg_rsfc_enter(r, a, state);
@@ -268,7 +268,7 @@ TG_INLINE void tg_rsfc_monitor(struct tg_rsfc *r, const struct tg_rsfc_arrival *
 	}
 }
 
-/* Where a sound arrival leads to. */
+/* Enters the state to which a sound arrival leads. */
 TG_INLINE void tg_rsfc_move(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, int compared)
 {
 	tg_u32 buffered_us;

@@ -36,7 +36,7 @@ struct tg_rtt {
 	tg_u32 seen_tsval;	   /* newest TSval that left */
 	tg_u32 noted_us;	   /* when the newest noted moment was */
 	tg_u32 spacing_us;	   /* least distance between two noted moments */
-	tg_u32 edges;		   /* whether the moments' names are right edges: what leaves has no timestamps */
+	tg_u32 edges;		   /* whether the moments' names are right edges: leaving segments have no timestamps */
 };
 
 /* Forgets every other moment: half the ring is free again, and covers as much time as before. */
@@ -108,8 +108,8 @@ TG_INLINE void tg_rtt_promised(struct tg_rtt *r, tg_u32 was, tg_u32 edge, tg_u32
 	tg_rtt_note(r, was, now_us);
 }
 
-/* Data up to `end` arrive. Returns the sample in us, or 0 if they were all promised before the oldest moment, or if no
- * edges were noted: then data without timestamps come to one who sends timestamps. */
+/* Data up to `end` arrive. Returns the sample in us, or 0 if they were all promised before the oldest moment, or if
+ * no edges were noted: then our segments have timestamps, and these data have none. */
 TG_INLINE tg_u32 tg_rtt_used(struct tg_rtt *r, tg_u32 end, tg_u32 now_us)
 {
 	tg_u32 tail = r->tail;

@@ -11,13 +11,13 @@
  *
  *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it),
  *          at least RTTmin and 5 ms
- *     b    bucket: H/8, at least 1 ms; a ring of 8 byte counts and of the 8 forecasts made then
+ *     b    bucket: H/8, at least 1 ms; a ring of the last 8 buckets' bytes, and of the forecasts made with them
  *     x    rate over the last 8 buckets; half as much again if the queue ran empty in the last one
  *     e    |x - forecast made 8 buckets ago|
  *     m    += (x - m) / 8                                the forecast
  *     d1   += (e - d1) / 64,  d2 += (e - d2) / 512       its error over 8 and 64 round trips
  *     W    = max((m + 11/8 (d1 + d2)) H + 1 MSS, 5 MSS)
- *            or, of a download beside uploads of our own,
+ *            or, for a download beside uploads of our own,
  *            max(m H + 11/8 (d1 + d2) H0 + 1 MSS, 5 MSS), H0 the least H of the last 4 to 8 s
  *
  * Forecast and errors are rates, not bytes a round trip, so that a lag that changes (an upload
@@ -48,8 +48,9 @@
  * ours only if our window moves it. So a question lowers the window again and again for a short time: a queue of ours
  * falls meanwhile by as much as time passes, another's by our share alone, and a longer path does not fall
  * (tide/question.h). If it is not ours, the window leaves room for twice what comes, and the sender's congestion control
- * decides, as it would without us (tide/whose_queue.h). Once it is ours again it is drained. What stays then is path, and
- * all floors rise by it; but if that is more than eight lags, it is another's after all, and the path competes again.
+ * decides, as it would without us (tide/whose_queue.h). Once it is ours again it is drained. The delay that
+ * stays then is path, and all floors rise by it; but if it is more than eight lags, the queue is another's after all,
+ * and the path competes again.
  *
  * Source: the project's own; docs/internals/law.md derives it.
  */
@@ -97,8 +98,8 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, const struct tg_arrival *a)
 		tg_tide_open(t, now_us);
 }
 
-/* In a gap in which much more should have come no flow can be counted, so it lengthens the epoch, where shares are by
- * device: an outage, or all senders' silence. */
+/* Where shares are by device, a gap in which much more should have come lengthens the epoch: during an outage, or
+ * the silence of all senders, no flow can be counted. */
 TG_INLINE void tg_tide_extend_epoch(struct tg_tide *t, const struct tg_share *s, const struct tg_arrival *a,
 				    tg_u64 gap_us)
 {

@@ -42,8 +42,7 @@ TG_INLINE void tg_upload_init(struct tg_upload *u)
 	u->flow.queue_us = TG_DELAY_UNKNOWN;
 }
 
-/* The peer, which uses timestamps, answers our SYN: what it promises is known, and that no
- * acknowledgement has promised more. */
+/* The peer, which uses timestamps, answers our SYN: its promise is known, and no acknowledgement has promised more. */
 TG_INLINE void tg_upload_handshake(struct tg_upload *u, tg_u32 ack, tg_u16 window)
 {
 	struct tg_ack answer = { .ack = ack, .raw = window };
@@ -52,8 +51,8 @@ TG_INLINE void tg_upload_handshake(struct tg_upload *u, tg_u32 ack, tg_u16 windo
 	u->flow.wanted = TG_UPLOAD_FIRST;
 }
 
-/* Data leave, `mss` bytes to a segment; 0: not known, as at the end of a message. What leaves without
- * data is not noted: the peer may echo it whenever it likes. */
+/* Data leave, `mss` bytes to a segment; 0: not known, as at the end of a message. Segments without data are not
+ * noted: the peer may echo them at any time. */
 TG_INLINE void tg_upload_data_out(struct tg_upload *u, tg_u32 mss, tg_u32 tsval, tg_u64 now_us)
 {
 	if (mss)
@@ -94,11 +93,11 @@ TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_u
 }
 
 /*
- * When the acknowledged data left the queue: their departure plus their wait, as their group sees it. (A member whose floor
- * hides half of the queue would be early by so much, and a question would hear its bytes in the wrong half of a period.)
- * Not the time of the acknowledgement's arrival: a download's queue delivers acknowledgements in clusters (Zhang, Shenker
- * and Clark, SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples the peer's clock tells the time, bounded by that
- * arrival: nothing left the queue later.
+ * When the acknowledged data left the queue: their departure plus their wait, as their group sees it. (A member whose
+ * floor hides half of the queue would be early by so much, and a question would hear its bytes in the wrong half of a
+ * period.) Not the time of the acknowledgement's arrival: a download's queue delivers acknowledgements in clusters
+ * (Zhang, Shenker and Clark, SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples
+ * the peer's clock tells the time, bounded by that arrival: nothing left the queue later.
  */
 TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 now_us)
 {
@@ -108,14 +107,14 @@ TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 n
 	return out_us < now_us ? out_us : now_us;
 }
 
-/* Whether uploads fill, or have filled of late, the uplink whose record that is. */
+/* Whether uploads fill the uplink, or have filled it of late. */
 TG_INLINE tg_u8 tg_uploading(const struct tg_interface *uplink, tg_u64 now_us)
 {
 	return uplink->full_us && now_us - uplink->full_us < TG_TIDE_IDLE_US;
 }
 
-/* How long data of uploads that fill that uplink last waited in its queue, if that is known apart from the wait on the
- * way back. */
+/* How long data of uploads that fill the uplink last waited in its queue; 0 if that is not known apart from the wait
+ * on the way back. */
 TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 {
 	return tg_uploading(uplink, now_us) && !uplink->party_rounds ? uplink->party_queue_us : 0;
@@ -143,7 +142,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	left_us = a->now_us - a->sample_us;
 	if (a->queue_us == TG_DELAY_UNKNOWN)
 		return;
-	/* As a clock of another unit than is assumed at first tells. */
+	/* A clock with another unit than is assumed at first shows more. */
 	a->queue_us = tg_min(a->queue_us, a->sample_us);
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
@@ -155,9 +154,9 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 }
 
 /*
- * Measures an acknowledgement, whether or not it carries data. Not each brings a sample; between two,
- * the delay is that of the last, and without a timestamp it is not known. The arrival's time is that at which what it acknowledges left the
- * queue of `path`, no earlier than the last.
+ * Measures an acknowledgement, whether or not it carries data. Not each brings a sample; between two, the delay is that
+ * of the last, and without a timestamp it is not known. The arrival's time is when the acknowledged data left the queue
+ * of `path`, no earlier than the last.
  */
 TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i, const struct tg_ack *ack,
 				 const struct tg_segment *s, struct tg_arrival *a)

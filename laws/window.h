@@ -10,7 +10,7 @@
  *  - the same window on a duplicate ACK, or the sender takes it for a window update and loses its
  *    fast retransmit (RFC 5681 section 2).
  *
- * The state is that of packets that leave: one writer.
+ * Only packets that leave change the state: one writer.
  */
 #ifndef TG_WINDOW_H
 #define TG_WINDOW_H
@@ -49,8 +49,8 @@ TG_INLINE void tg_window_note(struct tg_window *w, const struct tg_ack *a, tg_u1
 	w->known = 1;
 }
 
-/* Whether the sender may count this as a duplicate ACK. With SACK blocks whatever the window
- * (RFC 6675 section 2), but what ends a zero window is an update, hole or not. */
+/* Whether the sender may count this as a duplicate ACK. One with SACK blocks counts whatever its window (RFC 6675
+ * section 2); but one that ends a zero window is an update, hole or not. */
 TG_INLINE int tg_window_duplicate(const struct tg_window *w, const struct tg_ack *a)
 {
 	int same = a->sack ? w->sent_raw != 0 : a->raw == w->kernel_raw;

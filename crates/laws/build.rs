@@ -27,7 +27,7 @@ const WORDS: [CEnum; 3] = [
     },
 ];
 
-/// Those of the hold.
+/// The same for the hold.
 const HOLD: [CEnum; 1] = [CEnum {
     tag: "tg_clocking_state",
     prefix: "TG_CLOCKING_",

@@ -1,14 +1,14 @@
 //! The laws with variables for constants, for sweeps: what `build.rs` compiles instead of `laws/` with the feature `tunable`.
 //!
-//! A copy of the headers, in which each constant whose comment says "swept" is an element of one array of the process, and
-//! arrays of so many elements have twice as many. Without the feature nothing of this exists: `laws/` itself is compiled,
-//! and the kernel programs never see a copy.
+//! A copy of the headers, in which each constant whose comment says "swept" is an element of one array of the process,
+//! and arrays whose length is such a constant are twice as long. Without the feature none of this exists: `laws/`
+//! itself is compiled, and the kernel programs never see a copy.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a constant's comment has to say, one of them: it may be varied, or turns a mechanism off.
+/// The marks in a constant's comment, one of which it needs: it may be varied, or turns a mechanism off.
 const MARKS: [&str; 2] = ["swept", "ablation: "];
 
 /// Where the array is declared: after the types that every header has.
@@ -78,7 +78,7 @@ fn found(header: &Path, text: &str) -> Vec<Constant> {
     text.lines().filter_map(constant).collect()
 }
 
-/// A header in which they are variables.
+/// The header with variables instead of constants.
 fn varied(text: &str, constants: &[Constant]) -> String {
     let declared = format!("{TYPES}extern tg_s64 tg_tunable[];\n");
     let mut varied = text.replace(TYPES, &declared);

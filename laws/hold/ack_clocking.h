@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Whether a sender is clocked by what leaves here, and slows down when congestion is signalled. A sender that is not is
- * left alone: live video, BBR, others that send at their own rate.
+ * Whether a sender is clocked by the packets that leave here, and slows down when congestion is signalled. A sender
+ * that does not is left alone: live video, BBR, others that send at their own rate.
  *
- * One question tells: congestion is signalled, by one packet. The window of a sender that is clocked by acknowledgements
- * and controls congestion falls to half or seven tenths (RFC 5681, RFC 9438) when it hears of that, and stays there. Until
- * it has answered twice nothing waits, since a wait misleads some senders for good: quinn's BBR takes acknowledgements that
- * come together for a faster link, and its window falls once by itself, as its start ends. Each later signal asks again.
+ * One experiment tells: we signal congestion, by one packet. If a sender is clocked by acknowledgements and controls
+ * congestion, its window falls to half or seven tenths (RFC 5681, RFC 9438), and stays there. Until it has answered
+ * twice nothing waits, since a wait misleads some senders for good: quinn's BBR takes acknowledgements that come
+ * together for a faster link, and its window falls once by itself, as its start ends. Each later signal asks again.
  *
  * Round trips are counted in bytes: an answer shows when a window of bytes has come since the signal, however the link's
  * rate and the wait here change meanwhile.
@@ -50,13 +50,13 @@ struct tg_clocking {
 	tg_u64 sum;	/* of the windows seen since a fall */
 	tg_u32 seen;	/* and their number */
 	tg_u32 most;	/* the largest window since the signal */
-	tg_u32 falling; /* whether a window below that is being followed */
+	tg_u32 falling; /* whether the window has fallen below that, and is followed */
 	tg_u32 answers; /* signals that it answered, one after the other */
 	tg_u32 left_us; /* for how long it was left alone */
 	tg_u32 state;	/* enum tg_clocking_state */
 };
 
-/* Whether anything of it may wait. */
+/* Whether its packets may wait. */
 TG_INLINE int tg_clocking_may_wait(const struct tg_clocking *c)
 {
 	return c->answers >= TG_CLOCKING_SURE;
@@ -83,7 +83,8 @@ TG_INLINE void tg_clocking_leave(struct tg_clocking *c, tg_u64 now_us)
 	c->answers = 0;
 }
 
-/* It was seen over a window of bytes after a fall. Whether that was the answer: it stays below, and was no pause. */
+/* The window was followed over a window of bytes after its fall. Whether the fall was the answer: it lasted, and was
+ * no pause. */
 TG_INLINE int tg_clocking_answered(const struct tg_clocking *c)
 {
 	tg_u32 mean = (tg_u32)(c->sum / tg_max(c->seen, 1));
@@ -132,7 +133,7 @@ TG_INLINE void tg_clocking_saw(struct tg_clocking *c, tg_u64 now_us, tg_u64 at, 
 		c->state = TG_CLOCKING_NEW;
 }
 
-/* Congestion is signalled to it, whose window is `w`, after `at` bytes of it. */
+/* Congestion is signalled to the sender, after `at` bytes of the flow; its window is `w`. */
 TG_INLINE void tg_clocking_signal(struct tg_clocking *c, tg_u64 at, tg_u32 w)
 {
 	c->state = TG_CLOCKING_SIGNALLED;

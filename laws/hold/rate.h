@@ -42,7 +42,7 @@ TG_INLINE int tg_hold_ways_up(const struct tg_hold_ways *w)
 	return w->went / TG_HOLD_ONE_WAY >= w->came;
 }
 
-/* How long so many bytes take; nothing takes longer than the longest wait. */
+/* How long `bytes` take, in us; no more than the longest wait. */
 TG_INLINE tg_u32 tg_hold_rate_takes_us(const struct tg_hold_rate *r, tg_u64 bytes)
 {
 	tg_u64 us = bytes * r->us / tg_max(r->bytes, 1);
@@ -50,7 +50,7 @@ TG_INLINE tg_u32 tg_hold_rate_takes_us(const struct tg_hold_rate *r, tg_u64 byte
 	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
 }
 
-/* What comes in the longest wait. */
+/* The bytes that come in the longest wait. */
 TG_INLINE tg_u32 tg_hold_rate_most(const struct tg_hold_rate *r)
 {
 	return tg_window_bytes((tg_u64)r->bytes * TG_HOLD_MAX_US / tg_max(r->us, 1));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * What has left, and when: a ring of moments a sixteenth of a round trip apart. Each has the bytes that had arrived
- * when the packet that left then was made. The newest departure is kept as well, even if it followed another one
- * closely. Leaving packets write the ring, arriving ones read it, one at a time. When the round trip grows so fast that
- * the ring fills before the reader has come to its first moment, every other moment is forgotten.
+ * A log of departures: a ring of moments a sixteenth of a round trip apart. Each has the bytes that had arrived when
+ * the packet that left then was made. The newest departure is kept as well, even if it followed another one closely.
+ * Leaving packets write the ring, arriving ones read it, one at a time. When the round trip grows so fast that the ring
+ * fills before the reader has come to its first moment, every other moment is forgotten.
  */
 #ifndef TG_SEND_LOG_H
 #define TG_SEND_LOG_H
@@ -19,7 +19,7 @@ struct tg_send_log {
 	tg_u32 head;			/* the reader's: the last that it asked for, or one before */
 	tg_u32 noted_us;		/* when the newest left */
 	tg_u32 spacing_us;		/* least distance between two */
-	tg_u64 last;			/* what left last, as in a slot */
+	tg_u64 last;			/* the newest departure, as in a slot */
 };
 
 /* Forgets every other moment: the round trip grows faster than the reader follows. */
@@ -57,8 +57,8 @@ TG_INLINE tg_u64 tg_send_log_slot(const struct tg_send_log *l, tg_u32 n)
 	return l->slot[n % TG_SEND_LOG_SLOTS];
 }
 
-/* Whether the last packet released before `at_us` is known: then `*made` is what had arrived when it was made, modulo
- * 2^32, interpolated between two moments. */
+/* Whether the last packet released before `at_us` is known: then `*made` is the number of bytes that had arrived
+ * when it was made, modulo 2^32, interpolated between two moments. */
 TG_INLINE int tg_send_log_at(struct tg_send_log *l, tg_u32 at_us, tg_u32 *made)
 {
 	tg_u32 tail = l->tail;

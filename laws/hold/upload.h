@@ -3,14 +3,14 @@
  * The hold of uploads without a window: their data leave through us, so the data themselves wait, and nothing about the
  * sender has to be guessed.
  *
- * Of the bytes that have left us, P have passed the uplink's queue and reached the other end. At most W others may be
- * in flight, where W is the window that tide would have told the sender. So a packet waits, in order, while
+ * Let P be the bytes that have passed the uplink's queue and reached the other end. At most W more may be in flight,
+ * where W is the window that tide would have told the sender. So a packet waits, in order, while
  *
  *     place > P + W          place: its middle, among all bytes that leave
  *
- *     P    An echo of ours leaves behind the data that have left, and stands in the same queue. When it comes back, all
- *          that had left before it was sent has passed. Until the next echo comes back, each arriving packet of the
- *          flow, which acknowledges data whatever its contents, stands for as many bytes as such a packet did lately.
+ *     P    An echo of ours follows the data that have left, through the same queue. When it comes back, all that had
+ *          left before it was sent has passed. Until the next echo comes back, each arriving packet of the flow counts
+ *          as an acknowledgement of as many bytes as such packets acknowledged lately on average.
  *     W    tide's window, by the uplink's record, as for a flow with a window
  *
  * The sender's window (bytes in flight and waiting) must not grow for ever, otherwise the wait grows too: once it is a
@@ -41,26 +41,26 @@ struct tg_hold_up {
 	tg_u64 passed;		  /* P */
 	tg_u64 echoed;		  /* P by the last echo */
 	tg_u64 counted;		  /* P as far as tide knows it */
-	tg_u64 stood;		  /* bytes that recent answers stood for */
+	tg_u64 stood;		  /* bytes that recent answers acknowledged */
 	tg_u32 answers;		  /* the number of those answers */
 	tg_u32 since;		  /* answers since the last echo */
-	struct tg_hold_rate rate; /* of what passed */
+	struct tg_hold_rate rate; /* of the bytes that pass */
 	struct tg_windowed_min lag_us;
 
-	/* Written by who makes what leaves wait, and by nobody else. */
-	tg_u32 gated;	/* whether it can be */
-	tg_u32 waiting;	/* bytes that do */
+	/* Written only by the program that makes leaving packets wait. */
+	tg_u32 gated;	/* whether it can make them wait */
+	tg_u32 waiting;	/* bytes that wait */
 	struct tg_clocking clocking;
 	struct tg_steered steered;
 
-	/* Both, each its own count. */
+	/* Written by both, each to its own count. */
 	struct tg_hold_ways ways;
 };
 
-/* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
+/* A flow begins; its handshake took `handshake_us`, or 0 if none was seen. */
 TG_INLINE void tg_hold_up_init(struct tg_hold_up *h, tg_u32 handshake_us)
 {
-	/* Its own data wait: nothing about that has to be known of the sender. */
+	/* The flow's own data wait, so it does not matter yet whether its sender is clocked. */
 	tg_clocking_trust(&h->clocking);
 	tg_steered_init(&h->steered, handshake_us);
 }
@@ -71,20 +71,20 @@ TG_INLINE int tg_hold_up_is_upload(const struct tg_hold_up *h)
 	return tg_hold_ways_up(&h->ways);
 }
 
-/* And more than a short one. */
+/* Whether it is an upload, and more than a short one. */
 TG_INLINE int tg_hold_up_is_bulk(const struct tg_hold_up *h)
 {
 	return h->left >= TG_HOLD_BULK && tg_hold_up_is_upload(h);
 }
 
-/* Whether anything of it is made to wait. */
+/* Whether its packets are made to wait. */
 TG_INLINE int tg_hold_up_holds(const struct tg_hold_up *h)
 {
 	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_up_is_bulk(h);
 }
 
-/* The place among all leaving bytes of a packet of `len` bytes that comes now, after all that wait. Several packets in
- * one count for no more than the smallest window. */
+/* The place among all leaving bytes of a packet of `len` bytes that comes now, after all that wait. Several packets
+ * merged into one count as no more than two segments, the smallest window. */
 TG_INLINE tg_u64 tg_hold_up_place(const struct tg_hold_up *h, tg_u32 len)
 {
 	return h->left + h->waiting + tg_min(len / 2, h->steered.mss);
@@ -100,13 +100,13 @@ TG_INLINE tg_u32 tg_hold_up_wait_us(const struct tg_hold_up *h, tg_u64 place)
 	return tg_max(tg_hold_rate_takes_us(&h->rate, place - until), 1);
 }
 
-/* The sender's window: what is out, and what waits. */
+/* The sender's window: bytes in flight, and bytes that wait. */
 TG_INLINE tg_u32 tg_hold_up_window(const struct tg_hold_up *h)
 {
 	return tg_window_bytes(h->left + h->waiting - h->passed);
 }
 
-/* Whether the sender's window has outgrown its use, and may be told so. */
+/* Whether the sender's window is too large, and congestion may be signalled to it. */
 TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h)
 {
 	tg_u64 most = (tg_u64)h->steered.recent_largest * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
@@ -125,14 +125,14 @@ TG_INLINE int tg_hold_up_leaves(struct tg_hold_up *h, tg_u64 now_us, tg_u32 len)
 	return TG_WITH_SIGNALS && tg_hold_up_outgrown(h);
 }
 
-/* It was signalled. */
+/* The packet was signalled as congestion. */
 TG_INLINE void tg_hold_up_signalled(struct tg_hold_up *h)
 {
 	h->signals++;
 	tg_clocking_signal(&h->clocking, h->passed, tg_hold_up_window(h));
 }
 
-/* A packet of the flow has arrived: as much has passed as it stands for. */
+/* A packet of the flow has arrived, which acknowledges the mean number of bytes. */
 TG_INLINE void tg_hold_up_answered(struct tg_hold_up *h, tg_u32 len)
 {
 	h->ways.came += len;
@@ -168,9 +168,9 @@ TG_INLINE void tg_hold_up_echoed(struct tg_hold_up *h, tg_u64 now_us)
 }
 
 /*
- * What tide is told: the bytes that have passed, and when they left the queue. The known wait in the downlink's queue
- * on the way back, `back_us`, does not count as the data's queue; but the lag includes it, as the recent least, like
- * that of an upload with a window (`upload.h`).
+ * Measures what tide is told: the bytes that have passed, and when they left the queue. The known wait in the
+ * downlink's queue on the way back, `back_us`, does not count as the data's queue; but its recent minimum is part of
+ * the lag, as for an upload with a window (`upload.h`).
  */
 TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, int fresh,
 				  tg_u32 back_us, struct tg_arrival *a)
@@ -195,10 +195,10 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 }
 
 /*
- * `len` bytes of the flow arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the
- * same server, or 0; `back_us`: how long data wait in the downlink's queue. tide is told only of data that have passed,
- * and nothing of a flow that receives as much as it sends. One function for both: the kernel's verifier looks at the
- * law once.
+ * `len` bytes of the flow arrive; or an echo alone, after `rtt_us`. `floor_us`: the floor of another flow with the same
+ * server, or 0; `back_us`: how long data wait in the downlink's queue. tide is told only of data that have passed, and
+ * nothing of a flow that receives as much as it sends. One function for both cases, so that the kernel's verifier
+ * checks the law once.
  */
 TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 				 tg_u32 rtt_us, tg_u32 floor_us, tg_u32 back_us, struct tg_arrival *a)

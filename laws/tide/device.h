@@ -8,9 +8,10 @@
  *
  *     flow's weight = device's weight, less what its limited flows take, / its bottlenecked flows
  *
- * A device with many limited flows (flows that are not bottlenecked) would have more than its part: while none of them is
- * bottlenecked, its weight is divided among all that have data, and compared with so small a part many small flows are
- * bottlenecked. If some are bottlenecked, the bytes of the others are subtracted from their device's part only.
+ * Without more rules a device with many limited flows (flows that are not bottlenecked) would get more than its part.
+ * While none of its flows is bottlenecked, its weight is divided among all that have data: measured by so small a part,
+ * many small flows count as bottlenecked. If some are bottlenecked, the bytes of the others are subtracted from their
+ * device's part only.
  */
 #ifndef TG_TIDE_DEVICE_H
 #define TG_TIDE_DEVICE_H
@@ -21,7 +22,7 @@
 #define TG_DEVICE_EPOCHS 4u  /* choice: a device of which nothing comes for longer is counted anew */
 #define TG_DEVICE_UNIT 4096u /* arithmetic: parts of a device's weight: so many flows can divide it */
 
-/* A device's flows in one group, in this epoch and in the one before of which something came. */
+/* A device's flows in one group, in this epoch and in the last epoch before it in which any of them had data. */
 struct tg_device_group {
 	tg_u32 name;		    /* the group's; 0: none */
 	tg_u32 epoch;
@@ -35,12 +36,12 @@ struct tg_device_group {
 
 /* What a device has behind an interface, in one direction. */
 struct tg_device {
-	tg_u32 weight; /* of its part beside other devices'; 0 counts as 1 */
+	tg_u32 weight; /* its weight among the devices; 0 counts as 1 */
 	tg_u32 unused;
 	struct tg_device_group groups[TG_GROUPS];
 };
 
-/* Brings the part to the group's present round trip. */
+/* Brings the counts to the group's present epoch. */
 TG_INLINE void tg_device_turn(struct tg_device_group *p, const struct tg_group *g)
 {
 	tg_u32 epoch = tg_record_epoch(&g->record);

@@ -103,7 +103,7 @@ TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival
 			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_DIVISOR;
 }
 
-/* Begins and ends rechecks. None begins while it is asked whose queue it is: that tells more. */
+/* Begins and ends rechecks. None begins during a question, which tells more. */
 TG_INLINE void tg_tide_recheck(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
 {
 	tg_tide_note_fall(t, s, a->fell_us);

@@ -26,7 +26,7 @@ TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
 	return h_us ? tg_max(tg_approach(h_us, lag_us, part, h_us + part), 1) : lag_us;
 }
 
-/* A sample of so much shows a lag that is as long at least, but for what may be noise. */
+/* A sample shows that the lag is at least this long, unless it is noise. */
 TG_INLINE tg_u32 tg_tide_least_lag(tg_u32 lag_us)
 {
 	tg_u32 noise_us = tg_max(lag_us / TG_TIDE_EMPTY_DIVISOR, TG_TIDE_EMPTY_US);
@@ -34,8 +34,8 @@ TG_INLINE tg_u32 tg_tide_least_lag(tg_u32 lag_us)
 	return lag_us > noise_us ? lag_us - noise_us : 0;
 }
 
-/* A lag that has become longer counts at once: a sample is a round trip old, and a window for a shorter lag leaves the link
- * idle. Of several flows H is the mean. */
+/* A lag that has become longer counts at once: a sample is a round trip old, and a window for a shorter lag leaves
+ * the link idle. For several flows H is the mean. */
 TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
 {
 	tg_u32 lag_us;
@@ -54,7 +54,7 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	tg_windowed_min_update(&t->base_us, t->h_us, t->h_us, a->now_us);
 }
 
-/* What one of the errors adds to their mean; of most a shift. */
+/* How far one error moves the mean of all of them. After many, the constant divisor is a shift. */
 TG_INLINE tg_s64 tg_tide_far_step(const struct tg_tide *t, tg_s64 nonnegative)
 {
 	if (t->errors == TG_TIDE_FAR_COUNT)
@@ -91,8 +91,9 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 		t->forecast[i] = x;
 }
 
-/* The open bucket ends: what the link gives is what came, at most, when the queue ran empty now and then. While it stands
- * others may take a part. It falls with the forecast, which is raised above it where demand limits what comes. */
+/* The open bucket ends, and the queue ran empty in it: learns what the link gives, at most the rate at which data
+ * came. (While a queue stands, others may take a part of the link.) It is bounded by the forecast, which may be
+ * above it where demand limits what comes, and falls with it. */
 TG_INLINE void tg_tide_learn_link(struct tg_tide *t)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
@@ -107,7 +108,7 @@ TG_INLINE void tg_tide_learn_link(struct tg_tide *t)
 /* The last eight buckets came at rate `x`; `empty`: the queue ran empty in the last of them. */
 TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
-	/* Others move what comes, and its error says nothing about the link. */
+	/* Others change how much comes, so the forecast's error says nothing about the link. */
 	if (t->state == TG_TIDE_COMPETING) {
 		tg_tide_set_forecast(t, t->m + ((x - t->m) >> TG_TIDE_MEAN_SHIFT));
 		return;

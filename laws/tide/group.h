@@ -34,8 +34,8 @@ struct tg_between {
 
 /* A place: a group's, or that of a flow alone that others compare with. */
 struct tg_group {
-	tg_u64 seen_us;			      /* last data of it */
-	tg_u64 until_us;		      /* how long a flow alone may hold it, if others want it */
+	tg_u64 seen_us;			      /* when its last data came */
+	tg_u64 until_us;		      /* until when a flow alone may hold it, if others want it */
 	tg_u64 turn_us;			      /* when another member may show what it sees */
 	tg_u32 name;			      /* 0: the place is free */
 	tg_u32 reporter;		      /* number of the flow whose delays are shown */
@@ -51,35 +51,35 @@ struct tg_group {
 /* What an interface's flows in one direction have in common. */
 struct tg_interface {
 	struct tg_group group[TG_GROUPS];
-	tg_u64 full_us;	       /* when data last came through a queue that is known */
-	tg_u32 flows;	       /* that ever sent data */
-	tg_u32 names;	       /* given to groups */
-	tg_u32 unit;	       /* of a weight, where shares are by device (device.h); 0: they are by flow */
-	tg_u32 last;	       /* number of the flow that the last packet was of */
+	tg_u64 full_us;	       /* when data last came over a path whose link is known */
+	tg_u32 flows;	       /* flows that ever sent data */
+	tg_u32 names;	       /* names given to groups */
+	tg_u32 unit;	       /* unit of weights, where shares are by device (device.h); 0: they are by flow */
+	tg_u32 last;	       /* number of the last packet's flow */
 	tg_u32 published;      /* place in which something was shown last */
 	tg_u32 places;	       /* the highest that was ever taken */
-	tg_u32 party;	       /* whose the last packet was: a group's, or a flow's alone */
+	tg_u32 party;	       /* party of the last packet: a group, or a flow alone */
 	tg_u32 party_us;       /* when that packet came */
-	tg_u32 party_queue_us; /* what that packet had waited */
-	tg_u32 party_rounds;   /* whether round trips told that, which hold the other direction's queue as well */
+	tg_u32 party_queue_us; /* how long that packet had waited */
+	tg_u32 party_rounds;   /* whether round trips told that, which include the other direction's queue */
 	tg_u32 other_us;       /* when the last packet of any other party came */
 	tg_u32 other_queue_us;
 };
 
-/* Where a flow stands. */
+/* A flow's place among the groups. */
 struct tg_sharing {
 	tg_u64 next_us;	    /* when to compare again */
 	tg_u64 drain_us;    /* when to drain again, while it is in no group */
 	tg_u32 flow;	    /* number, from 1 */
 	tg_u32 place;
-	tg_u32 name;	    /* of the group that it is in, or holds a place for; 0: none */
-	tg_u32 joined;	    /* whether it is in it */
+	tg_u32 name;	    /* name of its group, or of the place that it holds alone; 0: none */
+	tg_u32 joined;	    /* whether it is in a group */
 	tg_s32 offset_us;   /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 turn;	    /* place to compare with in turn */
 	tg_s32 seen_us;	    /* by how much more of a queue it sees than when it began */
 	tg_u32 revealed_us; /* what the floor of its delay has fallen by, and RTTmin has not */
 	tg_u32 nearer_us;   /* what RTTmin has fallen by, and that floor has not */
-	tg_u32 drain_wait_us; /* how long after the last drain that is */
+	tg_u32 drain_wait_us; /* how long after the last drain the next one comes */
 	struct tg_comparison comparisons[TG_GROUPS];
 };
 
@@ -107,14 +107,14 @@ TG_INLINE tg_s32 tg_group_bias(const struct tg_sharing *s, const struct tg_compa
 	return l->bias_us + s->seen_us;
 }
 
-/* The flow's floor is taken to hide so much of the queue. */
+/* The flow's floor is assumed to hide `offset_us` of the queue. */
 TG_INLINE void tg_group_set_offset(struct tg_sharing *s, tg_s32 offset_us)
 {
 	s->seen_us += offset_us - s->offset_us;
 	s->offset_us = offset_us;
 }
 
-/* It hides less, by `by` at most. */
+/* The floor hides less: lowers the offset by `by` at most. */
 TG_INLINE void tg_group_lower_offset(struct tg_sharing *s, tg_u32 by)
 {
 	tg_group_set_offset(s, s->offset_us - (tg_s32)tg_min(by, (tg_u32)s->offset_us));
@@ -196,8 +196,8 @@ TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 	return now_us > g->until_us || now_us > g->seen_us + TG_GROUP_IDLE_ALONE_US;
 }
 
-/* The flow gives up where it stands: it leaves its group, or the place that it holds alone is free again. A place that others
- * have made a group, while the flow still started, is theirs. */
+/* The flow gives up its place: it leaves its group, or frees the place that it holds alone. If others have made that
+ * place a group while the flow still started, it is theirs. */
 TG_INLINE void tg_group_quit(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			     struct tg_tide *own, const struct tg_arrival *a)
 {
@@ -274,7 +274,7 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	tg_group_enter(i, share, s, own, place, a);
 }
 
-/* Another flow has the flow's place by now: it goes on with its own record, unchanged. */
+/* Another flow has taken the flow's place: it goes on with its own record, unchanged. */
 TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struct tg_tide *own)
 {
 	if (s->joined) {
@@ -285,7 +285,7 @@ TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struc
 	s->joined = 0;
 }
 
-/* Whether nobody else of its group has shown anything for long. */
+/* Whether no other member of its group has shown anything for long. */
 TG_INLINE int tg_group_alone(const struct tg_group *g, const struct tg_sharing *s, tg_u64 now_us)
 {
 	return s->joined && g->reporter == s->flow && now_us > g->turn_us + TG_GROUP_SILENT_US;
@@ -311,8 +311,8 @@ TG_INLINE void tg_group_settle(struct tg_interface *i, struct tg_share *share, s
 		tg_group_enter(i, share, s, own, s->place, a);
 }
 
-/* By what both the delay's floor and RTTmin fall, they hid a queue that is seen from now on. A peer's clock that is set,
- * or swings, moves the floor of the delay alone. */
+/* If both the delay's floor and RTTmin fall by an amount, they hid a queue of that size, which is seen from now on.
+ * If a peer's clock is set, or swings, only the floor of the delay moves. */
 TG_INLINE void tg_group_reveal(struct tg_sharing *s, const struct tg_arrival *a)
 {
 	tg_u32 revealed_us;
@@ -326,8 +326,8 @@ TG_INLINE void tg_group_reveal(struct tg_sharing *s, const struct tg_arrival *a)
 		s->seen_us += (tg_s32)revealed_us;
 }
 
-/* Converts an arrival to the group's view: a queue that the flow's floor hides is no part of its lag. The floor hides
- * that much less when it has fallen. */
+/* Converts an arrival to the group's view: a queue that the flow's floor hides is no part of its lag. A floor that
+ * has fallen hides less, by as much. */
 TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 {
 	tg_s32 by;

@@ -33,8 +33,8 @@ TG_INLINE struct tg_tide *tg_member_settle(struct tg_member *m, struct tg_interf
 	return t;
 }
 
-/* The path became longer for all who steer by `t`: returns by how much, for the flow's floor to rise as well. What
- * was queue until now is lag. */
+/* The path became longer for all flows that steer by `t`. Returns by how much, so that the flow's floor rises, too.
+ * The delay that was queue until now is lag. */
 TG_INLINE tg_u32 tg_member_rise(struct tg_member *m, const struct tg_tide *t, struct tg_arrival *a)
 {
 	tg_u32 rise_us = tg_tide_rise(t, &m->share);

@@ -13,8 +13,8 @@
  * one silence's part and shortens another's. A path that has become longer does not fall at all, and its part is 1: that
  * is no queue of ours either.
  *
- * When a packet entered is when it arrived less what it waited, so no delay of the way counts, and flows that are near
- * and far are silent at the same time at the queue, if each one's window is lowered by its own lag earlier.
+ * A packet entered the queue at its arrival less its wait, so the path's delay does not count. Near and far flows are
+ * silent at the same time at the queue if each one's window is lowered by its own lag earlier.
  *
  * Silences need not be where the window was lowered (a sender paces, acknowledgements come in bursts, a window's edge may
  * not be retracted and moves by the units of its scale). They are found as a CUSUM finds a change (Page, "Continuous
@@ -22,8 +22,8 @@
  * the mean rate. A silence goes from the last time that nothing was missing to the largest deficit. It counts when half
  * of that has been made up.
  *
- * The mean part is held against a bound by its own variance: a sequential t test. `part` - the bound is summed in units of
- * 1/256 times 64 us, weighted with the silence's length.
+ * A sequential t test compares the mean part with a bound, using the part's own variance. `part` - the bound is summed
+ * in units of 1/256 times 64 us, weighted with the silence's length.
  */
 #ifndef TG_TIDE_QUESTION_H
 #define TG_TIDE_QUESTION_H
@@ -44,7 +44,7 @@
 /* Times are relative to `begun_us`, in us. A silence is measured from its mark. */
 struct tg_question {
 	tg_u64 begun_us;	/* when the first silence begins where the queue is entered; 0: nothing is asked */
-	tg_u64 pending;		/* bytes that came since the last delay of their own */
+	tg_u64 pending;		/* bytes since the last packet that had a delay of its own */
 	tg_u64 bytes;		/* that entered in all */
 	tg_u64 since;		/* that entered since the mark */
 	tg_u64 silent_bytes;	/* of them until the largest deficit */
@@ -64,12 +64,12 @@ struct tg_question {
 	tg_u32 unused;
 };
 
-/* What was heard. */
+/* What the silences tell. */
 enum tg_answer {
 	TG_ANSWER_OPEN,	/* nothing yet */
 	TG_ANSWER_OURS,
 	TG_ANSWER_OTHERS,
-	TG_ANSWER_NONE, /* nothing will be: nothing falls silent, or it tells nothing */
+	TG_ANSWER_NONE, /* there will be none: nothing falls silent, or silences tell nothing */
 };
 
 /* Asks from `at_us` on, with windows that are lower by `less` for `half_us`, again and again. */
@@ -91,8 +91,8 @@ TG_INLINE tg_u32 tg_question_less(const struct tg_question *q, tg_u64 at_us)
 	return (tg_u32)(at_us - q->begun_us) / tg_max(q->half_us, 1) % 2 ? 0 : q->less;
 }
 
-/* Weighs a silence from the mark to the largest deficit. Of the mean rate some part went on all the same: that much of
- * the time between the departures is ours. */
+/* Weighs a silence from the mark to the largest deficit. Some part of the mean rate went on in it: that part of the
+ * time between the departures is ours. */
 TG_INLINE void tg_question_weigh(struct tg_question *q, tg_u32 elapsed_us)
 {
 	tg_u32 silent_us = q->silent_us - q->mark_us;

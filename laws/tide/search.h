@@ -21,15 +21,16 @@
 #define TG_GROUP_LIKELY 2			   /* part of a proof that is enough where many share the queue; swept */
 #define TG_GROUP_BESIDE_ROUNDS 2u		   /* what another party saw counts for so many round trips; swept */
 
-/* Finds what `flow`, or else another member of `g`, saw when the packet met the queue: `a->nearest` is its index, or
- * TG_DELAY_SAMPLES. For uploads that becomes known at different times. */
+/* Finds what `flow`, or else another member of `g`, saw when the packet met the queue: sets `a->nearest` to the
+ * index of that sample, or to TG_DELAY_SAMPLES. Several are looked at, since an upload's time there becomes known
+ * late. */
 TG_INLINE void tg_group_lookup(const struct tg_group *g, struct tg_arrival *a, tg_u32 flow, tg_u32 beside_us)
 {
 	tg_u32 met_us = a->met_us;
 	tg_u32 next = (met_us >> TG_DELAY_SAMPLE_SHIFT) + 1;
 
 	a->nearest = TG_DELAY_SAMPLES;
-	/* In the other places nothing can be so close. */
+	/* No sample in the other slots can be so close. */
 	for (tg_u32 n = 0; n < TG_DELAY_SAMPLES_BESIDE && (n < 2 || (n - 2) << TG_DELAY_SAMPLE_SHIFT < beside_us); n++) {
 		const struct tg_delay_sample *m = &g->samples[(next - n) % TG_DELAY_SAMPLES];
 
@@ -52,9 +53,9 @@ TG_INLINE int tg_group_free_way(const struct tg_sharing *s, const struct tg_tide
 	return queue_us <= hidden_us + tg_record_empty_us(t);
 }
 
-/* What the levels of a member's queue and its group's say at one time. A queue that the others see empty is not the
- * member's where it waits; one that stands for all, at one level, is. A flow that sees less queue may have a floor that
- * hides it. */
+/* The score of the levels of a member's queue and its group's at one time. If the member waits where the others see
+ * no queue, its queue is another one; if all wait equally long, it is the same. A flow that sees less queue may have
+ * a floor that hides it. */
 TG_INLINE tg_s32 tg_group_level(const struct tg_sharing *s, const struct tg_tide *t, const struct tg_comparison *l,
 				const struct tg_delay_sample *m, tg_u32 queue_us)
 {
@@ -68,7 +69,7 @@ TG_INLINE tg_s32 tg_group_level(const struct tg_sharing *s, const struct tg_tide
 	return queue_us > empty_us && apart_us < tg_max(m->queue_us, queue_us) / TG_SHARING_ALIKE ? TG_SHARING_SAME : 0;
 }
 
-/* Compares a packet of the flow with what was seen in one place beside it. */
+/* Compares a packet of the flow with a sample that was shown in one place at about the same time. */
 TG_INLINE void tg_group_compare_sample(struct tg_sharing *s, const struct tg_group *g, struct tg_comparison *l,
 			     const struct tg_delay_sample *m, const struct tg_arrival *a,
 			     const struct tg_tide *t, tg_u32 apart_us, int member)
@@ -184,8 +185,8 @@ TG_INLINE void tg_group_compare_place(struct tg_interface *i, struct tg_sharing 
 		a->found = n;
 }
 
-/* Compares with what was published last, and with each place in turn: with all of them for each packet would be too much
- * work for the verifier, and for the packet. */
+/* Compares with the sample that was published last, and with each place in turn: to compare each packet with all of
+ * them would be too much work for the verifier, and for the packet. */
 TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *share,
 			       struct tg_sharing *s, const struct tg_tide *t,
 			       struct tg_arrival *a)
@@ -218,14 +219,15 @@ TG_INLINE void tg_group_drain(struct tg_sharing *s, struct tg_tide *own, const s
 	s->drain_us = tg_record_drain(own, a) + s->drain_wait_us;
 }
 
-/* Whether another party has seen something of late. A flow by round trips is compared without others' packets in between,
- * since it has few samples; so this, and not that, tells that it is not alone. */
+/* Whether another party has seen something of late. A flow whose delays are round trips has few samples, so it is
+ * compared even if no other flow's packet came in between; therefore this, and not a comparison, tells that it is
+ * not alone. */
 TG_INLINE int tg_group_has_company(const struct tg_interface *i, const struct tg_tide *t, const struct tg_arrival *a)
 {
 	return (tg_u32)a->now_us - i->other_us < TG_GROUP_BESIDE_ROUNDS * (tg_record_lag_us(t) + a->queue_us);
 }
 
-/* Where the flow stands from its next packet on. `received`: its bytes in all. */
+/* Settles which place the flow has from its next packet on. `received`: its bytes in all. */
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, struct tg_arrival *a, tg_u64 received)
 {
@@ -247,7 +249,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	}
 }
 
-/* What a party that does not steer by this record saw of late. */
+/* Notes what another party, which does not steer by this record, saw of late. */
 TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *s, struct tg_tide *t,
 			       struct tg_arrival *a)
 {

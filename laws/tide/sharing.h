@@ -45,7 +45,7 @@ struct tg_delay_sample {
 
 /* How a flow's delays compare with those of one place. */
 struct tg_comparison {
-	tg_u32 name;	 /* of the place's user that it was compared with */
+	tg_u32 name;	 /* name of the group, or flow alone, that it was compared with */
 	tg_u32 mine_us;	 /* the flow's one-way delay when the two were last compared */
 	tg_u32 its_us;
 	tg_u32 level_us; /* the place's queueing delay then */
@@ -55,7 +55,7 @@ struct tg_comparison {
 	tg_s32 bias_us;	 /* how much more queueing delay the flow sees, on average, by the floor that it began with */
 	tg_u32 noise_us; /* by how much that varies */
 	tg_u32 turn_us;	 /* when this reporter's turn ends */
-	tg_u8 against;	 /* what this reporter has counted against */
+	tg_u8 against;	 /* how much this reporter has counted against it */
 	tg_u8 fell;	 /* both delays fell when last they moved together */
 	tg_s16 score;	 /* for a common queue, or against it */
 };

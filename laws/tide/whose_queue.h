@@ -3,8 +3,8 @@
  * A queue that stands although the window should have emptied it is ours, another machine's, or no queue but a path that
  * has become longer. A question tells (question.h):
  *
- *  - ours: the law goes on as it is, and asks again later. So it is, unasked, if other flows of ours wait in it that are
- *    not known yet to share it; then it is drained, to show them that they do;
+ *  - ours: the law goes on as it is, and asks again later. If other flows of ours wait in it that are not known yet to
+ *    share it, it is ours without a question; then it is drained, which shows that they share it;
  *  - another's: nothing that we do empties it, and a window for an empty queue would give our share away. So the path
  *    competes: its window leaves room for twice what came in the last round trip, which the kernel's window and the
  *    sender's congestion control then fill or not, as they would without us. It asks again, with a window that binds a
@@ -49,14 +49,14 @@
 #define TG_TIDE_BESIDE_DIVISOR 2u		  /* part of the queue that a party beside must have waited to be in it; a trial beside others */
 #define TG_TIDE_LONGEST TG_EIGHT_LAGS		  /* no route becomes longer by more lags */
 
-/* Another party of ours waits as well: it is a queue of ours, of flows that are not known to share it yet. They would
- * compete with each other. */
+/* Whether another party of ours waits as well: then the queue is ours, and its flows are not known to share it yet.
+ * If we competed for it, they would compete with each other. */
 TG_INLINE int tg_tide_queue_is_shared(const struct tg_arrival *a)
 {
 	return TG_WITH_OTHERS_VETO && a->beside_us && a->beside_us >= a->queue_us / TG_TIDE_BESIDE_DIVISOR;
 }
 
-/* Half a period: long beside a burst and beside the segments that a slow link carries. */
+/* Half a period: much longer than a burst, and than a slow link takes for a segment. */
 TG_INLINE tg_u32 tg_tide_half_us(const struct tg_tide *t)
 {
 	tg_u64 rate = (tg_u64)(t->m > t->link_rate ? t->m : t->link_rate);
@@ -66,13 +66,13 @@ TG_INLINE tg_u32 tg_tide_half_us(const struct tg_tide *t)
 	return tg_max(tg_max(t->h_us / TG_TIDE_HALF_DIVISOR, TG_TIDE_HALF_US), (tg_u32)segments_us);
 }
 
-/* Asks, from one lag on: then windows of now meet the queue. */
+/* Begins a question a lag from now: then the windows that are told now take effect at the queue. */
 TG_INLINE void tg_tide_ask(struct tg_tide *t, const struct tg_arrival *a)
 {
 	int competing = t->state == TG_TIDE_COMPETING;
 	tg_u64 rate = (tg_u64)(competing ? t->round_rate : t->m);
 	tg_u32 flows = tg_max(t->bottlenecked_flows, 1);
-	/* Of a short queue there is only so much to hear. */
+	/* A short queue leaves time for short silences only. */
 	tg_u32 half_us = competing ? tg_tide_half_us(t) : tg_min(tg_tide_half_us(t), a->queue_us - tg_tide_empty_us(t));
 	/* One flow alone falls silent sooner than several that come to it at different times. */
 	tg_u32 silent_us = flows > 1 || competing ? half_us : half_us / 2;
@@ -94,7 +94,7 @@ TG_INLINE void tg_tide_end_question(struct tg_tide *t, tg_u64 again_us)
 	t->ask_us = again_us;
 }
 
-/* Until what an answer changes has come back, and shows in what arrives. */
+/* Waits until the effect of an answer shows in what arrives. */
 TG_INLINE void tg_tide_wait_competing(struct tg_tide *t, tg_u64 now_us)
 {
 	t->alone_us = now_us + tg_max(TG_TIDE_ALONE_ROUNDS * (t->h_us + t->queue_us), TG_SECOND_US);
@@ -113,7 +113,7 @@ TG_INLINE void tg_tide_compete(struct tg_tide *t, tg_u64 now_us)
 	tg_tide_end_question(t, now_us + TG_TIDE_COMPETING_US);
 }
 
-/* The others have gone: what came is what the link carries, and what they have left is drained. */
+/* The others have gone: the rate that came is the link's, and the queue that they have left is drained. */
 TG_INLINE void tg_tide_stop_competing(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_tide_set_forecast(t, tg_tide_rate(t));
@@ -126,8 +126,8 @@ TG_INLINE void tg_tide_stop_competing(struct tg_tide *t, const struct tg_arrival
 	tg_tide_end_question(t, t->recheck_end_us + t->h_us);
 }
 
-/* While competing. If silences speak for others, surely or not, the link gives more than what came. A question that heard
- * none, since the window does not bind, says nothing of the link. */
+/* An answer while competing. If silences point to others, surely or not, the link gives more than what came. A
+ * question in which no silence was heard, since the window does not bind, says nothing about the link. */
 TG_INLINE void tg_tide_answered_competing(struct tg_tide *t, const struct tg_arrival *a, int answer)
 {
 	if (answer == TG_ANSWER_OURS) {
@@ -150,7 +150,8 @@ TG_INLINE void tg_tide_double_wait(struct tg_tide *t)
 TG_INLINE void tg_tide_answered_running(struct tg_tide *t, const struct tg_arrival *a, int answer)
 {
 	if (answer == TG_ANSWER_OTHERS && !tg_tide_queue_is_shared(a)) {
-		/* Beside other flows of ours it takes a second answer: their queues, and who shares them, change. */
+		/* Beside other flows of ours a second answer is needed: queues change, and so do the flows that
+		 * share them. */
 		t->others_heard = a->beside_us ? t->others_heard + 1 : TG_TIDE_OTHERS_HEARD;
 		if (t->others_heard < TG_TIDE_OTHERS_HEARD)
 			tg_tide_end_question(t, a->now_us);
@@ -164,8 +165,8 @@ TG_INLINE void tg_tide_answered_running(struct tg_tide *t, const struct tg_arriv
 	tg_tide_end_question(t, a->now_us + (answer == TG_ANSWER_NONE ? 0 : t->ask_wait_us));
 }
 
-/* Whether the queue has been empty for so long that nobody else fills it. BBR empties it on purpose every 10 s, for 200 ms
- * and a round trip (ProbeRTT of draft-cardwell-iccrg-bbr-congestion-control), and comes back. */
+/* Whether the queue has been empty for so long that no other machine fills it. BBR empties it on purpose every 10 s,
+ * for 200 ms and a round trip (ProbeRTT of draft-cardwell-iccrg-bbr-congestion-control), and comes back. */
 TG_INLINE int tg_tide_has_run_dry(const struct tg_tide *t, tg_u64 now_us)
 {
 	return now_us > t->queued_us + tg_max(t->h_us, TG_TIDE_DRY_US);
@@ -243,8 +244,8 @@ TG_INLINE int tg_tide_has_fallen(const struct tg_tide *t)
 	return t->m < t->link_rate - tg_tide_shifted(t->link_rate, TG_TIDE_FALLEN_SHIFT);
 }
 
-/* Whether a queue, by so much longer than an empty one, is long enough to be asked about: for half a period, or for what is
- * lost in it. */
+/* Whether a queue, `over_us` longer than an empty one, is worth a question: it lasts for half a period, or it is
+ * short but costs a part of the link's rate. */
 TG_INLINE int tg_tide_is_worth_asking(const struct tg_tide *t, tg_u32 over_us)
 {
 	tg_u64 lost = t->m < t->link_rate ? (tg_u64)(t->link_rate - t->m) : 0;
@@ -275,17 +276,17 @@ TG_INLINE int tg_tide_suspects(const struct tg_tide *t, const struct tg_arrival 
 	       tg_tide_is_worth_asking(t, a->queue_us - tg_tide_empty_us(t));
 }
 
-/* The queue is empty: that was the answer. */
+/* The queue is empty, which answers the question. */
 TG_INLINE void tg_tide_see_empty(struct tg_tide *t, tg_u64 now_us)
 {
 	if (t->question.begun_us && t->state != TG_TIDE_COMPETING)
 		tg_tide_end_question(t, now_us + TG_TIDE_ASK_MAX_US);
 }
 
-/* A queue stands in which others of ours wait as well. To ask would make their packets and ours come in turns, each in one
- * burst a round trip, and each would see the whole link in its burst. Most of them are short, and soon gone. If it stands
- * for long all the same it is drained: their delays fall and rise with ours, and it is found that they share it
- * (sharing.h), or what one of them hides. */
+/* A queue stands in which others of ours wait as well. A question would make their packets and ours take turns, each
+ * in one burst a round trip, and each would see the whole link in its burst. Most such flows are short, and soon
+ * gone. A queue that stands for long all the same is drained: if their delays fall and rise with ours, they are
+ * found to share it (sharing.h), or a floor shows what it hides. */
 TG_INLINE void tg_tide_show_sharing(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 from_us = a->now_us;

@@ -1,12 +1,12 @@
-//! For build scripts: which commit a program is built from, for the provenance of its results.
+//! For build scripts: the commit that a program is built from, for the provenance of its results.
 //!
-//! Who packages it may say so in `TIDEGATE_COMMIT`; otherwise git is asked; in an archive of the sources that git wrote the
+//! A packager may set it in `TIDEGATE_COMMIT`; otherwise git is asked; in an archive of the sources that git wrote, the
 //! file `packaging/commit` has it.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What the program is made of, from the root of the workspace. The crates' tests are not.
+/// The sources of the program, relative to the root of the workspace. The crates' tests are not included.
 const SOURCES: [&str; 6] = [
     "crates/*/src",
     "crates/*/build.rs",
@@ -27,7 +27,8 @@ pub fn tell() {
     println!("cargo:rustc-env=TIDEGATE_COMMIT={commit}");
 }
 
-/// Has this run again after each commit, and after each change of the sources, which has the program compiled anyway.
+/// Lets the build script run again after each commit, and after each change of the sources, which compiles the program
+/// anyway.
 fn watch(root: &Path) {
     println!("cargo:rerun-if-env-changed=TIDEGATE_COMMIT");
     println!("cargo:rerun-if-changed=build.rs");
@@ -44,15 +45,15 @@ fn watch(root: &Path) {
             }
         }
     }
-    // Cargo takes what is not there for changed, always.
+    // Cargo always treats a missing path as changed.
     for path in paths.iter().filter(|path| path.exists()) {
         println!("cargo:rerun-if-changed={}", path.display());
     }
 }
 
-/// The commit that is checked out, and whether the sources are as it has them.
+/// The commit that is checked out, and whether the sources differ from it.
 fn of_git(root: &Path) -> Option<String> {
-    // The sources may lie in somebody else's repository.
+    // The sources may lie in another project's repository.
     git(root, &["rev-parse", "--show-prefix"]).filter(String::is_empty)?;
     let commit = git(root, &["rev-parse", "--short=12", "HEAD"])?;
     let mut status = vec!["status", "--porcelain", "--"];
@@ -61,7 +62,7 @@ fn of_git(root: &Path) -> Option<String> {
     Some(commit + if is_dirty { "-dirty" } else { "" })
 }
 
-/// What `git archive` has put in place of `$Format:%H$`.
+/// The text that `git archive` has put in place of `$Format:%H$`.
 fn of_archive(root: &Path) -> Option<String> {
     let text = std::fs::read_to_string(root.join("packaging/commit")).ok()?;
     let is_hash = |text: &&str| text.chars().all(|c| c.is_ascii_hexdigit());

@@ -1,8 +1,8 @@
-//! Sweeps the constants of `tide`, and of mPath's evidence, that rest on nothing but a sweep (`./dev constants`).
+//! Sweeps the constants of `tide`, and of mPath's evidence, that rest only on a sweep (`./dev constants`).
 //!
-//! The laws and mPath are built with the feature `tunable`, in which such a constant is a variable of the process. One after
-//! another is set to half of its value, three quarters, four thirds and twice as much, and what it is for is judged by runs in
-//! the simulator, beside the same runs with the value in use.
+//! The laws and mPath are built with the feature `tunable`, in which such a constant is a variable of the process. One
+//! after another is set to half of its value, three quarters, four thirds and twice as much. Runs in the simulator
+//! judge what the constant is for, beside the same runs with the value in use.
 
 mod sweep;
 mod table;
@@ -22,7 +22,7 @@ use variable::Variable;
 /// Sweep constants that rest on sweeps.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Those whose names contain one of these words; all if there is none
+    /// Only constants whose names contain one of these words
     names: Vec<String>,
     /// Turn mechanisms off, one after another, instead of sweeping constants; every judge judges each
     #[arg(long)]
@@ -33,7 +33,7 @@ struct Args {
     /// Only half and twice of each
     #[arg(long)]
     coarse: bool,
-    /// Links, round trips and mixes to check with, by which nothing was chosen
+    /// Use other links, round trips and mixes, by which no value was chosen
     #[arg(long)]
     check: bool,
     /// Recordings beside the generated cells
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("constants: {error:#}");
-            // A name that there is not, or recordings that cannot be read.
+            // An unknown name, or recordings that cannot be read.
             ExitCode::from(2)
         }
     }
@@ -137,7 +137,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Over milliseconds of the scenarios' time.
+/// A progress bar over milliseconds of the scenarios' time.
 fn bar(length: u64) -> Bar {
     Bar::new(
         length,

@@ -1,4 +1,4 @@
-//! Runs what each value is judged by.
+//! Runs the judges of each value.
 
 use crate::variable::Variable;
 use anyhow::{Result, bail};
@@ -10,13 +10,13 @@ use tidegate_sim::{Options, in_order};
 use tidegate_study::{Case, Results};
 use tidegate_terminal::Bar;
 
-/// Differences of this part of a rate, a share or a part of a link are taken for chance.
+/// Differences up to this part of a rate, a share or a part of a link count as chance.
 const CHANCE_OF_MORE: f64 = 0.01;
 
-/// Likewise of a delay or a time, which differ by more between seeds.
+/// The same for a delay or a time, which differ more between seeds.
 const CHANCE_OF_LESS: f64 = 0.05;
 
-/// Hosts take up to so long to wake: otherwise a link without randomness gives one history, whatever the seed.
+/// The longest time that hosts take to wake: without it a link without randomness has one history, whatever the seed.
 const WAKE: Duration = Duration::from_micros(100);
 
 /// How to sweep.
@@ -28,7 +28,7 @@ pub struct Sweep<'a> {
     pub coarse: bool,
 }
 
-/// A constant before one judge.
+/// The results of a constant before one judge.
 #[derive(Debug, Serialize)]
 pub struct Swept {
     pub constant: &'static str,
@@ -41,20 +41,21 @@ pub struct Swept {
     pub values: Vec<Value>,
 }
 
-/// What came of a value.
+/// The results of a value.
 #[derive(Debug, Serialize)]
 pub struct Value {
     pub value: f64,
     /// Means over the seeds.
     pub measured: Vec<f64>,
-    /// How far the mean difference from the value in use is certain, at 95 %, seed by seed; infinite with one seed.
+    /// Half of the 95 % interval of the mean difference from the value in use, paired by seed; infinite with one seed.
     pub certain: Vec<f64>,
-    /// By how much each measure is better, in multiples of what is taken for chance; 0 where better is not known.
+    /// By how much each measure is better, in multiples of what counts as chance; 0 where we do not know which
+    /// direction is better.
     pub gains: Vec<f64>,
     pub verdict: Verdict,
 }
 
-/// A value beside the one in use.
+/// A value compared with the one in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -68,12 +69,12 @@ pub enum Verdict {
     Worse,
     /// Some of both.
     Trade,
-    /// What is better is not known.
+    /// We do not know which direction is better.
     Unjudged,
 }
 
 impl Sweep<'_> {
-    /// The scenarios' time in all.
+    /// The scenarios' total time.
     pub fn milliseconds(&self, variables: &[Variable]) -> u64 {
         let of = |judge: &Judge| {
             let cases = judge
@@ -162,7 +163,7 @@ impl Sweep<'_> {
         })
     }
 
-    /// Runs a judge's cases as the constants are now.
+    /// Runs a judge's cases with the constants as they are now.
     fn measure(&self, judge: &Judge, bar: &Bar) -> Result<Seeds> {
         let cases: &[Case] = &judge.cases;
         let jobs = cases.len() * self.seeds as usize;
@@ -196,7 +197,7 @@ impl Sweep<'_> {
     }
 }
 
-/// What is measured, seed by seed.
+/// The measurements, seed by seed.
 struct Seeds(Vec<Vec<f64>>);
 
 impl Seeds {
@@ -206,7 +207,7 @@ impl Seeds {
         (0..self.0[0].len()).map(|n| sum(n) / seeds).collect()
     }
 
-    /// Half of the 95 % interval of each mean difference from another's, as a part of this one's mean.
+    /// Half of the 95 % interval of each mean difference from `other`, as a part of this one's mean.
     fn certain(&self, other: &Self) -> Vec<f64> {
         let means = self.means();
         let of = |n: usize| {
@@ -230,13 +231,13 @@ fn half_interval(values: &[f64]) -> f64 {
     }
 }
 
-/// By how much a measure changes, as a part of what it is with the value in use.
+/// By how much a measure changes, as a part of its value in use.
 pub fn change(before: f64, after: f64) -> f64 {
     (after - before) / before.abs().max(f64::MIN_POSITIVE)
 }
 
-/// By how much each measure is better than in use, in multiples of what is taken for chance: with several seeds what
-/// differs between them, too.
+/// By how much each measure is better than in use, in multiples of what counts as chance: with several seeds, also of
+/// the difference between seeds.
 fn gains(measures: &[Measure], in_use: &Seeds, measured: &Seeds) -> Vec<f64> {
     let (before, after) = (in_use.means(), measured.means());
     let certain = in_use.certain(measured);

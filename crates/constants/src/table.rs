@@ -1,12 +1,12 @@
-//! What a sweep shows, for terminals and for documents.
+//! The results of a sweep, for terminals and for documents.
 
 use crate::sweep::{Swept, Value, Verdict, change};
 use crate::variable::Variable;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A table for each judge, in Markdown: what it measures with the values in use, and by how much each other value of
-/// each constant changes that. Of the values that change nothing there is only their number.
+/// A table for each judge, in Markdown: its measures with the values in use, and by how much each other value of each
+/// constant changes them. Values that change nothing are only counted.
 pub fn table(swept: &[Swept]) -> String {
     let mut judges: Vec<&str> = swept.iter().map(|one| one.judge).collect();
     judges.sort_unstable();
@@ -42,7 +42,7 @@ pub fn table(swept: &[Swept]) -> String {
     text
 }
 
-/// What each mechanism is worth: what differs by more than chance without it, judge by judge.
+/// The worth of each mechanism: the differences without it that are beyond chance, judge by judge.
 pub fn worth(swept: &[Swept]) -> String {
     let mut text = "| mechanism | what it does | without it |\n| --- | --- | --- |\n".to_owned();
     for of_one in swept.chunk_by(|a, b| a.constant == b.constant) {
@@ -59,7 +59,7 @@ pub fn worth(swept: &[Swept]) -> String {
     text
 }
 
-/// What a judge sees of its first other value, if it sees anything.
+/// The differences that a judge sees with the first other value, if any.
 fn seen_by(one: &Swept) -> Option<String> {
     let value = &one.values[1];
     let measures = one.measures.iter().zip(changes(one, value)).enumerate();
@@ -70,7 +70,7 @@ fn seen_by(one: &Swept) -> Option<String> {
     (!differ.is_empty()).then(|| format!("{}: {}", one.judge, differ.join(", ")))
 }
 
-/// Those of which no judge sees any value: without such a mechanism everything is the same.
+/// The constants that make no difference to any judge: without such a mechanism everything is the same.
 pub fn unseen(swept: &[Swept]) -> String {
     let is_seen = |one: &Swept| {
         let others = one.values[1..].iter();
@@ -95,13 +95,13 @@ pub fn unseen(swept: &[Swept]) -> String {
     }
 }
 
-/// Without what all constants begin with, and all switches.
+/// The name without the prefix of all constants, and of all switches.
 fn short_name(constant: &str) -> &str {
     let name = constant.trim_start_matches("TG_");
     name.trim_start_matches("WITH_")
 }
 
-/// What a value changes.
+/// The changes by a value.
 fn row(one: &Swept, value: &Value) -> String {
     format!(
         "| `{}` | {} → {} | {} | {} |",
@@ -127,7 +127,7 @@ fn joined(numbers: &[f64], form: impl Fn(f64) -> String) -> String {
     each.join(" | ")
 }
 
-/// A change, and how far it is certain where there are several seeds.
+/// A change, with its interval where there are several seeds.
 fn with_interval(change: f64, certain: f64) -> String {
     let change = percent(change);
     match certain.is_finite() && !change.is_empty() {
@@ -136,7 +136,7 @@ fn with_interval(change: f64, certain: f64) -> String {
     }
 }
 
-/// With its sign; nothing for less than a tenth.
+/// With its sign; empty for less than a tenth.
 fn percent(change: f64) -> String {
     match change * 100.0 {
         // Nothing was measured.
@@ -147,7 +147,7 @@ fn percent(change: f64) -> String {
     }
 }
 
-/// Three digits that mean something.
+/// Three significant digits.
 fn short(number: f64) -> String {
     match number.abs() {
         size if size >= 100.0 => format!("{number:.0}"),

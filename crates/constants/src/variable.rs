@@ -1,12 +1,12 @@
-//! The constants as variables: which there are, who judges each, and which values are tried.
+//! The constants as variables: their list, their judges, and the values to try.
 
 use tidegate_laws::tunable::{self, Constant};
 use tidegate_mpath::{Odds, set_odds};
 
-/// What a value is multiplied by.
+/// The factors for a value.
 const FACTORS: [f64; 4] = [0.5, 0.75, 4.0 / 3.0, 2.0];
 
-/// Judges by header, the first that fits a header or a name.
+/// Judges by header; the first entry that fits a header or a name counts.
 const JUDGES: [(&str, &[&str]); 15] = [
     ("TG_TIDE_FLAT", &["stampless"]),
     ("ROUND_DIVISOR", &["stampless"]),
@@ -25,10 +25,10 @@ const JUDGES: [(&str, &[&str]); 15] = [
     ("magnitudes.h", &["links", "changes", "sharing", "hold"]),
 ];
 
-/// Of mPath's odds.
+/// The judges of mPath's odds.
 const MPATH: [&str; 4] = ["equation-3.7", "fig-3.7", "fig-3.8", "fig-3.10"];
 
-/// Every judge of the laws, for what is turned off: a mechanism is judged by what it is for and by everything else.
+/// All judges of the laws, for mechanisms that are turned off: each is judged by what it is for and by everything else.
 const ALL: [&str; 9] = [
     "links",
     "changes",
@@ -41,7 +41,7 @@ const ALL: [&str; 9] = [
     "company",
 ];
 
-/// How the comment of a mechanism's switch begins.
+/// The beginning of the comment of a mechanism's switch.
 const ABLATION: &str = "ablation: ";
 
 /// A constant that can have other values.
@@ -57,7 +57,7 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// All that rest on a sweep: the laws', then mPath's.
+    /// All constants that rest on a sweep: the laws', then mPath's.
     pub fn all() -> Vec<Self> {
         let constants = tunable::constants().iter();
         let swept = constants.filter(|constant| !constant.says.starts_with(ABLATION));
@@ -91,12 +91,12 @@ impl Variable {
         }
     }
 
-    /// Gives it a value, while nothing runs.
+    /// Sets its value, while nothing runs.
     pub fn set(&self, value: f64) {
         (self.set)(value);
     }
 
-    /// What is tried: of a shift its neighbours, of anything else multiples, whole and not nought where it is.
+    /// The values to try: neighbours for a shift, multiples for anything else; whole and not 0 if the value in use is.
     pub fn tried(&self, coarse: bool) -> Vec<f64> {
         if self.place.ends_with("mechanisms.h") {
             return vec![0.0];
@@ -113,7 +113,7 @@ impl Variable {
                     .collect()
             }
         };
-        // Of a share there is no more than all.
+        // A share is at most 1.
         values.retain(|&value| {
             value != self.in_use && (value != 0.0 || self.name.ends_with("SHIFT"))
         });

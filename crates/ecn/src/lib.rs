@@ -2,17 +2,17 @@
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
-/// What the two bits say, in the order of their values on the wire.
+/// The values of the two bits, in the order of their values on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
-    /// 00: the sender does not heed marks; who would mark the packet drops it.
+    /// 00: the sender does not react to marks; a queue that would mark the packet drops it.
     #[default]
     NotEct,
     /// 01, ECT(1): ECN-capable, and answers each mark a little, as L4S asks (RFC 9331 §4).
     Ect1,
     /// 10, ECT(0): ECN-capable, and answers a mark as it would a loss.
     Ect0,
-    /// 11: somebody on the way has signalled congestion.
+    /// 11: a queue on the path has signalled congestion.
     Ce,
 }
 
@@ -37,7 +37,7 @@ impl Ecn {
         !matches!(self, Self::NotEct)
     }
 
-    /// Whether an L4S queue takes it for its own (RFC 9331 §5.1): ECT(1), or CE, which may have been that.
+    /// Whether an L4S queue treats it as L4S traffic (RFC 9331 §5.1): ECT(1), or CE, which may have been ECT(1) before.
     pub const fn is_l4s(self) -> bool {
         matches!(self, Self::Ect1 | Self::Ce)
     }

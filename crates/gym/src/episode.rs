@@ -1,19 +1,19 @@
-//! One episode: what an agent does to a flow, sees of it, and has from it.
+//! One episode: the agent's actions on a flow, its observations, and its rewards.
 
 use crate::task::{Act, Reward, Task};
 use std::time::Duration;
 use tidegate_sim::{FlowView, LinkView, Manual, Session};
 
-/// Numbers that an observation has of each step.
+/// Numbers in an observation of one step.
 pub const FEATURES: usize = 4;
 
-/// Orca's: a delay up to so many times the least counts as the least.
+/// Orca's: a delay of up to this many times the least counts as the least.
 const BETA: f64 = 1.25;
 
-/// Orca's: how much what is lost counts against what is delivered.
+/// Orca's: weight of lost data against delivered data.
 const ZETA: f64 = 5.0;
 
-/// Payload of a segment where there has been no handshake, in bytes.
+/// Payload of a segment before the handshake, in bytes.
 const SEGMENT_BYTES: u32 = 1448;
 
 /// IP and TCP headers of a segment with timestamps, in bytes.
@@ -22,55 +22,56 @@ const HEADERS_BYTES: f64 = 52.0;
 /// The downlink.
 const DOWN: usize = 0;
 
-/// Most virtual time between two questions whether to go on.
+/// The most virtual time between two checks whether to go on.
 const STRIDE: Duration = Duration::from_millis(100);
 
-/// What has happened to the flow in one step.
+/// The results of one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
     /// Virtual time at its end, in seconds.
     pub now_s: f64,
-    /// What the application has received.
+    /// The rate at which the application received.
     pub goodput_bps: f64,
-    /// What the sender has sent, in full segments.
+    /// The rate at which the sender sent, in full segments.
     pub sent_bps: f64,
-    /// What it has sent again.
+    /// The rate at which it sent again.
     pub lost_bps: f64,
     /// The sender's last round trip; 0 before the first.
     pub rtt_ms: f64,
-    /// Queueing delay of the packet that came out of the downlink last.
+    /// Queueing delay of the last packet that left the downlink.
     pub queue_delay_ms: f64,
-    /// Packets that the downlink's queue has dropped.
+    /// Packets that the downlink's queue dropped.
     pub dropped: u64,
-    /// What it is worth to the agent.
+    /// The reward for the agent.
     pub reward: f64,
     /// Whether the run has come to its end.
     pub over: bool,
 }
 
-/// An episode over a session, which is handed in wherever something is done with it.
+/// An episode over a session; the session is passed to each method.
 #[derive(Clone, Debug)]
 pub struct Episode {
     task: Task,
     flow: usize,
-    /// Virtual time that is left of what goes on.
+    /// Virtual time that is left of the current step or start.
     left: Duration,
-    /// Whether the agent has its flow.
+    /// Whether the agent has a flow to act on.
     begun: bool,
-    /// What the agent has, in the unit of [`Act`].
+    /// The agent's current value, in the unit of [`Act`].
     has: f64,
-    /// The least round trip so far, the handshake's and all before the agent included.
+    /// The least round trip so far, including the handshake's and those before the agent.
     least_ms: f64,
-    /// The most that was delivered in a step so far.
+    /// The largest rate that was delivered in a step so far.
     most_bps: f64,
-    /// How flow and link stood before the step.
+    /// The flow and the link before the step.
     before: (FlowView, LinkView),
     /// Features of the last steps, the oldest first.
     seen: Vec<f32>,
 }
 
 impl Episode {
-    /// One at a session's start, over its flow of that number. It is to [go on](Self::go_on) before the first step.
+    /// An episode at a session's start, over the flow with this number. It has to [go on](Self::go_on) before the first
+    /// step.
     pub fn new(task: Task, flow: usize) -> Self {
         Self {
             task,
@@ -85,12 +86,12 @@ impl Episode {
         }
     }
 
-    /// What the agent sees: [`FEATURES`] of each of the last steps, of -1 to 10, the oldest step first.
+    /// The observation: [`FEATURES`] numbers from -1 to 10 for each of the last steps, the oldest step first.
     pub fn seen(&self) -> &[f32] {
         &self.seen
     }
 
-    /// Begins a step: changes what the agent has by up to the task's `delta`, for an `action` from -1 to 1.
+    /// Begins a step: changes the agent's value by up to the task's `delta`, for an `action` from -1 to 1.
     pub fn act(&mut self, session: &mut Session, action: f64) {
         self.left = self.task.step();
         if self.task.act == Act::None {
@@ -126,8 +127,8 @@ impl Episode {
         session.set_sender(self.flow, told);
     }
 
-    /// Goes on to the end of what was begun, the start or a step, for as long as `patience` says between two strides.
-    /// Returns whether it is there.
+    /// Goes on to the end of the current step or start, as long as `patience` allows between two strides. Returns
+    /// whether it has reached the end.
     pub fn go_on(&mut self, session: &mut Session, patience: &impl Fn() -> bool) -> bool {
         loop {
             let stride = self.left.min(STRIDE);
@@ -146,7 +147,7 @@ impl Episode {
         }
     }
 
-    /// The agent has its flow as soon as there is one. Returns whether that is so, or will never be.
+    /// Gives the agent its flow as soon as there is one. Returns whether it has one, or never will.
     fn begin(&mut self, session: &mut Session) -> bool {
         let (flow, link) = self.look(session);
         if !flow.established && !session.is_over() {
@@ -165,13 +166,13 @@ impl Episode {
         true
     }
 
-    /// What has happened in the step that is over; it becomes part of what the agent [sees](Self::seen).
+    /// Computes the results of the step that is over; they become part of what the agent [sees](Self::seen).
     pub fn observe(&mut self, session: &mut Session) -> Step {
         let (flow, link) = self.look(session);
         let (flow_before, link_before) = std::mem::replace(&mut self.before, (flow, link));
         let seconds = self.task.step_ms / 1e3;
         let packet = 8.0 * f64::from(segment_bytes(&flow));
-        // A connection that is over has sent nothing any more.
+        // A connection that is over sends nothing any more.
         let bps = |after: u64, before: u64, bits: f64| {
             after.saturating_sub(before) as f64 * bits / seconds
         };
@@ -250,7 +251,7 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// A round trip in milliseconds, where there was one.
+/// A round trip in milliseconds, if there was one.
 fn measured(rtt: Option<Duration>) -> Option<f64> {
     rtt.map(ms).filter(|&ms| ms > 0.0)
 }
@@ -262,7 +263,7 @@ fn segment_bytes(flow: &FlowView) -> u32 {
     }
 }
 
-/// What the downlink could have carried of late.
+/// The recent capacity of the downlink.
 fn capacity_bps(session: &mut Session, within_ms: f64) -> f64 {
     let within = Duration::from_secs_f64(within_ms / 1e3);
     let bits = session.capacity_bytes(DOWN, within) as f64 * 8.0;

@@ -1,8 +1,9 @@
 //! Threads that do a round of work together, again and again.
 //!
-//! A round is a step of every episode, some microseconds each: too little to put threads to sleep and wake them in between.
-//! Who has nothing to do looks for more for a while, and only then sleeps. The thread that asks works along, and waits for
-//! nothing but what another has in hand: threads that are late, or not there after a fork, cost no more than their help.
+//! A round is a step of every episode, some microseconds each: too little to put threads to sleep and wake them in
+//! between. An idle thread looks for more work for a while, and only then sleeps. The calling thread works, too, and
+//! waits only for pieces that other threads have begun: if threads are late, or missing after a fork, only their help
+//! is lost.
 
 use std::any::Any;
 use std::hint::spin_loop;
@@ -12,13 +13,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How long who has nothing to do looks for more.
+/// How long an idle thread looks for more work.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// How long it sleeps at most while another has something in hand.
+/// How long the caller sleeps at most while another thread has a piece in hand.
 const NAP: Duration = Duration::from_micros(200);
 
-/// Threads, and the one thing that they do. They end with it.
+/// Threads, and the one task that they have. The threads end with it.
 pub struct Pool {
     shared: Arc<Shared>,
 }
@@ -33,7 +34,7 @@ struct Shared {
     done: AtomicUsize,
     helpers: Vec<Helper>,
     closing: AtomicBool,
-    /// What a piece of work has panicked with.
+    /// The panic of a piece of work.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -44,7 +45,7 @@ struct Helper {
 }
 
 impl Pool {
-    /// `threads` of them, with the one that asks, of which each round calls `work` with every number below `count`.
+    /// `threads` threads, including the caller's; each round calls `work` with every number below `count`.
     pub fn new(threads: usize, count: usize, work: impl Fn(usize) + Send + Sync + 'static) -> Self {
         let helpers = threads.min(count).saturating_sub(1);
         let shared = Arc::new(Shared {
@@ -59,7 +60,7 @@ impl Pool {
         for number in 0..helpers {
             let own = Arc::clone(&shared);
             let helper = thread::Builder::new().name("tidegate".to_owned());
-            // Where there can be no more threads those that are there do the work.
+            // If no more threads can be started, the existing ones do the work.
             let _ = helper.spawn(move || own.help(number));
         }
         Self { shared }
@@ -68,7 +69,7 @@ impl Pool {
     /// Does a round, and returns when it is done.
     ///
     /// # Panics
-    /// When a piece of work has; the others are done.
+    /// If a piece of work has panicked; the others are done.
     pub fn round(&mut self) {
         let shared = &*self.shared;
         shared.done.store(0, SeqCst);
@@ -98,7 +99,7 @@ impl Drop for Pool {
 }
 
 impl Shared {
-    /// Does what nobody else does, until nothing is left.
+    /// Does pieces that no other thread has taken, until none is left.
     fn work(&self) {
         while self.next.load(SeqCst) < self.count {
             let piece = self.next.fetch_add(1, SeqCst);
@@ -112,14 +113,14 @@ impl Shared {
         }
     }
 
-    /// What a helper does.
+    /// The loop of a helper thread.
     fn help(&self, number: usize) {
         let helper = &self.helpers[number];
         let _ = helper.thread.set(thread::current());
         let mut idle_since = Instant::now();
         while !self.closing.load(SeqCst) {
             if self.next.load(SeqCst) < self.count {
-                // One wakes another, so that nobody has to wake them all.
+                // One wakes the next, so that no thread has to wake them all.
                 self.wake_one();
                 self.work();
                 idle_since = Instant::now();
@@ -127,7 +128,8 @@ impl Shared {
                 spin_loop();
             } else {
                 helper.asleep.store(true, SeqCst);
-                // Who has work to give looks for sleepers after it has given it: one of both sees the other.
+                // The caller looks for sleepers after it has published the work: so at least one of the two sees the
+                // other.
                 let needed = self.next.load(SeqCst) < self.count || self.closing.load(SeqCst);
                 while !needed && helper.asleep.load(SeqCst) {
                     thread::park();
@@ -138,7 +140,7 @@ impl Shared {
         }
     }
 
-    /// Wakes one that sleeps, if one does.
+    /// Wakes a sleeping thread, if there is one.
     fn wake_one(&self) -> bool {
         let woken = self
             .helpers

@@ -1,8 +1,8 @@
-//! What an agent is to do.
+//! The task of an agent.
 
 use std::time::Duration;
 
-/// What an agent has.
+/// The value that an agent sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Act {
@@ -12,12 +12,12 @@ pub enum Act {
     Cwnd,
     /// The sender's rate, in bit/s.
     Rate,
-    /// Nothing: the run's law acts.
+    /// None: the run's law acts.
     None,
 }
 
 impl Act {
-    /// The least and the most that an agent can have.
+    /// The least and the largest value that an agent can set.
     pub fn range(self) -> (f64, f64) {
         match self {
             Self::Window => (3_000.0, 32e6),
@@ -28,34 +28,34 @@ impl Act {
     }
 }
 
-/// What a step is worth.
+/// The reward for a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Reward {
-    /// What the flow delivered, headers included, by what the link could have carried, at most 1, and 1 where it could carry
-    /// nothing; less the queueing delay by 100 ms.
+    /// The flow's goodput, headers included, by the link's capacity, at most 1, and 1 if the link could carry nothing;
+    /// minus the queueing delay by 100 ms.
     Tide,
-    /// (10 · packets/s - 1000 · round trip in s - 2000 · part lost) · 0.001 (PCC-RL; Jay et al., ICML 2019).
+    /// (10 · packets/s - 1000 · round trip in s - 2000 · share lost) · 0.001 (PCC-RL; Jay et al., ICML 2019).
     Pcc,
-    /// (delivered - 5 · lost) ÷ delay, by the most delivered ÷ the least delay, where a delay up to 1.25 times the least
-    /// counts as that (after Abbasloo et al., SIGCOMM 2020).
+    /// (delivered - 5 · lost) ÷ delay, by the largest delivered ÷ the least delay, where a delay up to 1.25 times the
+    /// least counts as the least (after Abbasloo et al., SIGCOMM 2020).
     Orca,
 }
 
-/// What an agent is to do.
+/// The task of an agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
-    /// What it has.
+    /// The value that it sets.
     pub act: Act,
-    /// What a step is worth.
+    /// The reward for a step.
     pub reward: Reward,
     /// Virtual milliseconds of a step, more than 0.
     pub step_ms: f64,
-    /// Virtual milliseconds that the run has before the agent.
+    /// Virtual milliseconds before the agent begins.
     pub start_ms: f64,
-    /// Steps that an observation has, at least 1.
+    /// Steps in an observation, at least 1.
     pub history: usize,
-    /// By which part an action of 1 changes what the agent has.
+    /// The share by which an action of 1 changes the agent's value.
     pub delta: f64,
 }
 
@@ -65,7 +65,7 @@ impl Task {
         Duration::from_secs_f64(self.step_ms / 1e3)
     }
 
-    /// What the run has before the agent.
+    /// The time before the agent begins.
     pub fn start(&self) -> Duration {
         Duration::from_secs_f64(self.start_ms / 1e3)
     }

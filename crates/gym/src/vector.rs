@@ -8,20 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tidegate_sim::Session;
 
-/// A session that others may look at between two steps; none once it is finished.
+/// A session that other code may look at between two steps; none once it is finished.
 pub type Shared = Arc<Mutex<Option<Session>>>;
 
-/// How long a round takes at most, in real time, but for one stride of each that works.
+/// The longest real time of a round, plus one stride of each thread that works.
 const ROUND: Duration = Duration::from_millis(10);
 
-/// Episodes in numbered places, which are stepped together. Each comes out as if it were alone, on any number of threads.
+/// Episodes in numbered places, which are stepped together. Each gives the same results as alone, on any number of
+/// threads.
 pub struct Vector {
     places: Arc<[Mutex<Place>]>,
     pool: Pool,
     clock: Arc<Clock>,
 }
 
-/// Where an episode is.
+/// The state of a place.
 #[derive(Default)]
 struct Place {
     session: Shared,
@@ -34,19 +35,19 @@ struct Place {
 enum Todo {
     #[default]
     Nothing,
-    /// To come to its start.
+    /// It goes to its start.
     Begin,
-    /// To take a step with an action, which has not been done yet.
+    /// It takes a step with this action, which has not begun yet.
     Act(f64),
-    /// To come to the end of a step.
+    /// It goes to the end of a step.
     Step,
 }
 
-/// What has come of an episode: see [`Vector::read`].
+/// The state of an episode: see [`Vector::read`].
 pub struct Observed<'a> {
-    /// What the agent sees.
+    /// The observation.
     pub seen: &'a [f32],
-    /// What has happened in the step; none at a start.
+    /// The results of the step; none at a start.
     pub step: Option<Step>,
     /// Virtual time in seconds.
     pub now_s: f64,
@@ -71,12 +72,12 @@ impl Vector {
         }
     }
 
-    /// How many places there are.
+    /// The number of places.
     pub fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// Puts a new episode there, over the session's flow of that number; it is at its start when all have
+    /// Puts a new episode into a place, over the session's flow with this number; it is at its start when all have
     /// [gone on](Self::go_on).
     pub fn place(&self, number: usize, session: Shared, task: Task, flow: usize) {
         *lock(&self.places[number]) = Place {
@@ -87,7 +88,7 @@ impl Vector {
         };
     }
 
-    /// Begins a step there, unless an episode is to begin.
+    /// Begins a step in a place, unless an episode is about to start there.
     pub fn act(&self, number: usize, action: f64) {
         let place = &mut *lock(&self.places[number]);
         if place.todo != Todo::Begin {
@@ -95,8 +96,8 @@ impl Vector {
         }
     }
 
-    /// Goes on with all that has been begun, for ten milliseconds of real time or a little more. Returns whether all are
-    /// where they are to be.
+    /// Goes on with everything that has begun, for ten milliseconds of real time or a little more. Returns whether all
+    /// have reached the end of their start or step.
     pub fn go_on(&mut self) -> bool {
         self.clock.set();
         self.pool.round();
@@ -104,7 +105,7 @@ impl Vector {
         places.all(|place| lock(place).todo == Todo::Nothing)
     }
 
-    /// Has `take` look at what has come of the episode there; none if there is none, or its session is finished.
+    /// Calls `take` with the state of the episode in a place; none if there is none, or its session is finished.
     pub fn read<T>(&self, number: usize, take: impl FnOnce(Observed<'_>) -> T) -> Option<T> {
         let place = lock(&self.places[number]);
         let now_s = match place.step {
@@ -128,7 +129,7 @@ impl Place {
         };
         let mut session = lock(&self.session);
         let Some(session) = session.as_mut() else {
-            // Finished by somebody else: there is nothing to see any more.
+            // Another caller has finished it: there is nothing to see any more.
             self.episode = None;
             self.todo = Todo::Nothing;
             return;
@@ -148,7 +149,7 @@ impl Place {
     }
 }
 
-/// When a round began, for all threads.
+/// The beginning of a round, for all threads.
 struct Clock {
     origin: Instant,
     began_ns: AtomicU64,

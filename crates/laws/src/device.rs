@@ -1,13 +1,13 @@
-//! A device, whose flows have its part of the path together.
+//! A device, whose flows share its part of the path.
 
 use crate::sys;
 
-/// What a device has on one path. Kept beside it: of two paths that a device's flows take each has its own.
+/// A device's state on one path. Keep one for each path that the device's flows take.
 #[derive(Clone, Debug, Default)]
 pub struct Device(sys::tg_device);
 
 impl Device {
-    /// One that has that many parts where others have one.
+    /// A device that gets `weight` parts where others get one.
     pub fn weighted(weight: u32) -> Self {
         Self(sys::tg_device {
             weight,

@@ -1,5 +1,5 @@
-//! Dynamic receive window adjustment, safely, for what is no TCP segment: whoever knows how much arrived
-//! and how long round trips are.
+//! Dynamic receive window adjustment, safely, for data that are no TCP segments: the caller has to know how much
+//! arrived and how long round trips are.
 
 use crate::sys;
 

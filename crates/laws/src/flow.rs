@@ -55,7 +55,8 @@ pub struct Segment {
     pub mss: u32,
     /// TSval and TSecr, if the connection uses timestamps.
     pub timestamps: Option<(u32, u32)>,
-    /// The way back carries uploads that we steer, whose data waited so long ([`Path::uploading`] of the uplink).
+    /// The way back carries uploads that we steer, and their data waited this long, in µs ([`Path::uploading`] of the
+    /// uplink).
     pub uploading: Option<u32>,
 }
 
@@ -78,12 +79,13 @@ pub struct Ack {
     pub tsval: Option<u32>,
 }
 
-/// What the flows of one interface and direction have in common: their groups.
+/// The state that the flows of one interface and direction have in common: their groups.
 #[derive(Clone, Debug, Default)]
 pub struct Path(sys::tg_interface);
 
 impl Path {
-    /// Of an uplink that uploads fill, or have of late: what the last of their data waited in its queue, in µs.
+    /// For an uplink that uploads fill, or have filled of late: how long the last of their data waited in its queue, in
+    /// µs.
     pub fn uploading(&self, now_us: u64) -> Option<u32> {
         // SAFETY: the pointer is to a live record; C keeps no copy of it.
         unsafe {
@@ -92,8 +94,8 @@ impl Path {
         }
     }
 
-    /// What data that fill it waited in its queue when last heard of, in µs, as far as that is known apart from what waits
-    /// the other way.
+    /// How long data that fill the link last waited in its queue, in µs; 0 if that is not known apart from the wait in
+    /// the other direction.
     pub fn queue_us(&self, now_us: u64) -> u32 {
         // SAFETY: the pointer is to a live record; C keeps no copy of it.
         unsafe { sys::tg_uplink_us(&self.0, now_us) }
@@ -104,7 +106,7 @@ impl Path {
         &self.0
     }
 
-    /// The C record, for what works on it.
+    /// The C record, for code that changes it.
     pub(crate) fn raw_mut(&mut self) -> &mut sys::tg_interface {
         &mut self.0
     }
@@ -176,21 +178,22 @@ impl Flow {
         }
     }
 
-    /// Gives it that many parts where others on its path have one, at least one: foreground before
-    /// background. For `tide`.
+    /// Gives the flow `weight` parts where others on its path get one; 0 counts as 1: foreground before background. For
+    /// `tide`.
     pub fn weigh(&mut self, weight: u32) {
         self.0.member.share.weight = weight;
     }
 
-    /// Shares are by device: before each arrival, whose the flow is. `None`: nobody knows; it counts as a device alone.
+    /// Makes shares go by device; to be called before each arrival, with the flow's device. `None`: unknown, and the
+    /// flow counts as a device alone.
     pub fn of_device(&mut self, path: &mut Path, device: Option<&mut Device>) {
         let device = device.map_or(std::ptr::null_mut(), Device::raw_mut);
         // SAFETY: each pointer is to a live, exclusively borrowed record, or null, which C expects; C keeps no copy.
         unsafe { sys::tg_flow_of_device(&mut self.0, &mut path.0, device) }
     }
 
-    /// Has the next segment that leaves carry a window of that many bytes, whatever the law wants, as far as what was
-    /// promised allows it. For whoever is a law without being one of C's.
+    /// Makes the next segment that leaves carry a window of `bytes`, whatever the law wants, as far as earlier promises
+    /// allow it. For laws that are not written in C.
     pub fn want(&mut self, bytes: u32) {
         self.0.wanted = bytes;
     }

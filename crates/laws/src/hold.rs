@@ -3,7 +3,7 @@
 use crate::{Path, measured, sys};
 use std::time::Duration;
 
-/// One flow's record at its receiver: what arrives, what leaves, and how long that is to wait.
+/// One flow's record at its receiver: what arrives, what leaves, and how long leaving packets have to wait.
 #[derive(Clone, Debug)]
 pub struct Hold(sys::tg_hold);
 
@@ -18,7 +18,7 @@ impl Default for Hold {
 }
 
 impl Hold {
-    /// Nothing waits longer.
+    /// The longest wait of a packet.
     pub const LONGEST: Duration = Duration::from_micros(sys::TG_HOLD_MAX_US as u64);
 
     /// A packet with `len` bytes arrives. Returns whether it has to be signalled as congestion.
@@ -46,7 +46,7 @@ impl Hold {
         });
     }
 
-    /// The flow's handshake took so many µs: the first answer to its first packet.
+    /// The flow's handshake took `us` µs, from its first packet to the first answer.
     pub fn shook_hands(&mut self, us: u32) {
         // SAFETY: as above.
         unsafe { sys::tg_echo_floor(&mut self.0.steered.echo, us) }
@@ -57,7 +57,7 @@ impl Hold {
         (self.0.steered.echo.floor_us != 0).then_some(self.0.steered.echo.floor_us)
     }
 
-    /// Bytes that have arrived: what a packet that is made now may acknowledge.
+    /// Bytes that have arrived: a packet that is made now may acknowledge as many.
     pub fn arrived(&self) -> u64 {
         self.0.arrived
     }
@@ -75,12 +75,12 @@ impl Hold {
         unsafe { sys::tg_hold_leaves(&mut self.0, now_us, len) }
     }
 
-    /// Whether so much has come that its delay is worth asking for.
+    /// Whether enough has arrived that its delay is worth asking for.
     pub fn asks(&self) -> bool {
         self.0.arrived >= u64::from(sys::TG_HOLD_ASKS)
     }
 
-    /// Gives it that many parts where others on its path have one.
+    /// Gives the flow `weight` parts where others on its path get one.
     pub fn weigh(&mut self, weight: u32) {
         self.0.steered.member.share.weight = weight;
     }

@@ -2,7 +2,7 @@
 
 use crate::{Path, measured, sys};
 
-/// One flow's record at its sender: what leaves and how long that is to wait, and what arrives.
+/// One flow's record at its sender: what leaves, how long it has to wait, and what arrives.
 #[derive(Clone, Debug)]
 pub struct UploadHold(sys::tg_hold_up);
 
@@ -17,7 +17,7 @@ impl Default for UploadHold {
 }
 
 impl UploadHold {
-    /// A packet of `len` bytes comes, which waits behind all that do. Returns its place among all bytes that leave.
+    /// A packet of `len` bytes comes, and waits behind all others. Returns its place among all bytes that leave.
     pub fn comes(&mut self, len: u32) -> u64 {
         // SAFETY: the pointer is to a live record; C keeps no copy of it.
         let place = unsafe { sys::tg_hold_up_place(&self.0, len) };
@@ -44,7 +44,7 @@ impl UploadHold {
         signal
     }
 
-    /// A packet of `len` bytes arrives. `path` is the uplink; `back_us`, what data wait in the downlink's queue.
+    /// A packet of `len` bytes arrives. `path` is the uplink; `back_us`, how long data wait in the downlink's queue.
     pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32, back_us: u32) {
         self.learns(path, now_us, [len, 0, 0, back_us]);
     }
@@ -75,7 +75,7 @@ impl UploadHold {
         });
     }
 
-    /// The flow's handshake took so many µs: the first answer to its first packet.
+    /// The flow's handshake took `us` µs, from its first packet to the first answer.
     pub fn shook_hands(&mut self, us: u32) {
         // SAFETY: as above.
         unsafe { sys::tg_echo_floor(&mut self.0.steered.echo, us) }
@@ -87,14 +87,14 @@ impl UploadHold {
         (floor_us != 0).then_some(floor_us)
     }
 
-    /// Whether so much has left that its delay is worth asking for.
+    /// Whether enough has left that its delay is worth asking for.
     pub fn asks(&self) -> bool {
         // SAFETY: the pointer is to a live record; C keeps no copy of it.
         let is_upload = unsafe { sys::tg_hold_up_is_upload(&self.0) != 0 };
         is_upload && self.0.left >= u64::from(sys::TG_HOLD_ASKS)
     }
 
-    /// Gives it that many parts where others on its path have one.
+    /// Gives the flow `weight` parts where others on its path get one.
     pub fn weigh(&mut self, weight: u32) {
         self.0.steered.member.share.weight = weight;
     }

@@ -1,8 +1,8 @@
 //! The control laws of `laws/`, with a safe face.
 //!
-//! The law itself is C, so that the kernel program, the simulator and the tests run the very same
-//! lines; this crate adds nothing to it but types. [`Flow`] is one connection's data in one
-//! direction, seen from its receiver, [`Upload`] the same seen from its sender, [`Path`] what an interface's flows have in common.
+//! The law itself is C, so that the kernel program, the simulator and the tests run the very same lines; this crate
+//! adds only types. [`Flow`] is one connection's data in one direction, seen from its receiver, [`Upload`] the same
+//! seen from its sender, [`Path`] the state that an interface's flows have in common.
 //!
 //! A download over a link that carries a segment a millisecond. Its sender keeps more and more in flight, so that a queue grows
 //! and the round trip with it, from 40 ms to 200 ms; its receiver would take 1 MB. DRWA with λ = 2 grants two round trips' worth

@@ -1,5 +1,5 @@
-//! The C declarations as bindgen reads them. Tests and the agent use them directly; others want
-//! the types beside this module.
+//! The C declarations as bindgen reads them. Tests and the agent use them directly; other code wants the types beside
+//! this module.
 #![allow(
     missing_docs,
     non_camel_case_types,

@@ -39,7 +39,7 @@ impl Constant {
         tg_tunable_in_use[self.place()]
     }
 
-    /// Gives it another value; arrays of so many elements have room for twice that of without the feature.
+    /// Gives it another value. Arrays whose length is this constant have room for twice its value in use.
     pub fn set(&self, value: i64) {
         tg_tunable[self.place()].store(value, Relaxed);
     }

@@ -2,8 +2,8 @@
 
 use crate::{Ack, Device, Params, Path, measured, sys};
 
-/// One connection's data that leave: what the peer acknowledges steers the window that our own stack
-/// reads. Laws that do not steer uploads leave it open.
+/// One connection's data that leave: the peer's acknowledgements steer the window that our own stack reads. Laws that
+/// do not steer uploads leave it open.
 #[derive(Clone, Debug)]
 pub struct Upload(sys::tg_upload);
 
@@ -60,7 +60,7 @@ impl Upload {
         })
     }
 
-    /// Gives it that many parts where others on its path have one.
+    /// Gives the flow `weight` parts where others on its path get one.
     pub fn weigh(&mut self, weight: u32) {
         self.0.flow.member.share.weight = weight;
     }
@@ -82,7 +82,7 @@ impl Upload {
         (self.0.flow.rtt_us != 0).then_some(self.0.flow.rtt_us)
     }
 
-    /// The C record of what is known of it as of any flow.
+    /// The C record that an upload shares with any other flow.
     pub fn flow(&self) -> &sys::tg_flow {
         &self.0.flow
     }

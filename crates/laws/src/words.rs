@@ -12,12 +12,12 @@ impl Default for Law {
 }
 
 impl Law {
-    /// Whether it is the kernel alone.
+    /// Whether this is no law: the kernel's window alone.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 
-    /// Whether it lives on the path, the queue that flows share; others live on the flow.
+    /// Whether it steers by the record of a path, the queue that flows share; other laws steer by the flow's own.
     pub fn is_on_path(self) -> bool {
         self.says(sys::TG_LAW_ON_PATH)
     }
@@ -32,12 +32,12 @@ impl Law {
         self.says(sys::TG_LAW_CLOCK)
     }
 
-    /// Whether it steers data from where they are sent, too; others steer downloads alone.
+    /// Whether it also steers uploads, from where their data are sent; other laws steer downloads alone.
     pub fn steers_uploads(self) -> bool {
         self.says(sys::TG_LAW_UPLOADS)
     }
 
-    /// The names of those of which that holds.
+    /// The names of the laws for which `holds` is true.
     pub fn names(holds: impl Fn(&Self) -> bool) -> Vec<&'static str> {
         let laws = Self::ALL.into_iter().filter(holds);
         laws.map(Self::name).collect()
@@ -57,9 +57,9 @@ impl Default for Direction {
 }
 
 impl PathState {
-    /// That of a path's record, whose `state` that is.
+    /// The state of a path's record, from its number in C.
     pub fn of(state: u32) -> Self {
-        // A record holds no other, unless another version of the law wrote it.
+        // A record holds no other number, unless another version of the law wrote it.
         Self::from_raw(state).unwrap_or(Self::Running)
     }
 }

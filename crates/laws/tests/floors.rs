@@ -1,5 +1,5 @@
-//! How `tide` keeps its floors: how they rise, and how those are found that hide a queue. The path is driven packet by
-//! packet; its delays are the test's to choose.
+//! How `tide` keeps its floors: how they rise, and how floors that hide a queue are found. The test drives the path
+//! packet by packet, and chooses its delays.
 
 use tidegate_laws::sys;
 
@@ -80,7 +80,7 @@ impl Host {
         host
     }
 
-    /// What was taken for queue is found to be path.
+    /// A delay that was taken for queue is found to be path.
     fn raise(&mut self, by_us: u32) {
         // SAFETY: the record is exclusively ours.
         unsafe { sys::tg_tide_raise_floors(&raw mut self.path, by_us) };
@@ -132,7 +132,7 @@ fn a_rise_reaches_each_flow_once() {
     }
 }
 
-/// What came was less than the link carries, for want of window: that was the old floor's doing.
+/// Less came than the link carries, for want of window: the old floor was too low.
 #[test]
 fn a_rise_restores_what_was_known_of_the_link() {
     let mut host = Host::running(1);
@@ -145,8 +145,8 @@ fn a_rise_restores_what_was_known_of_the_link() {
     assert!(u64::from(host.window()) >= carries);
 }
 
-/// A floor that falls by much hid a queue: the window of half the lag is tried for two round trips,
-/// and again for as long as that makes it fall further. What falls by little is no reason.
+/// A floor that falls by much hid a queue: the window of half the lag is tried for two round trips, and again for as
+/// long as the floor then falls further. A small fall is no reason.
 #[test]
 fn a_floor_that_falls_is_looked_under() {
     let mut host = Host::running(1);
@@ -172,8 +172,8 @@ fn a_floor_that_falls_is_looked_under() {
     assert_eq!(host.path.state, sys::TG_TIDE_RUNNING);
 }
 
-/// A sender whose clock swings makes its floor fall as often as it likes. Rechecks take a sixteenth of the time, and eight
-/// may follow one another before that.
+/// A sender whose clock swings can make its floor fall as often as it likes. Rechecks take a sixteenth of the time, and
+/// eight may follow one another before that.
 #[test]
 fn a_floor_that_falls_for_ever_is_looked_under_now_and_then() {
     let mut host = Host::running(1);
@@ -189,8 +189,8 @@ fn a_floor_that_falls_for_ever_is_looked_under_now_and_then() {
     assert!(slowed_us > most_us / 2, "{slowed_us} of {most_us}");
 }
 
-/// Where the lag collapses after the first fall, its half is more than all that is left of it: the
-/// window is that of no more than the lag, and the two round trips are the short ones.
+/// If the lag collapses after the first fall, half of the old lag is more than all of the new one: then the window is
+/// for no more than the present lag, and the recheck takes two of the short round trips.
 #[test]
 fn a_lag_that_collapses_is_looked_under_as_it_is_by_then() {
     let mut host = Host::running(1);
@@ -214,8 +214,8 @@ fn a_lag_that_collapses_is_looked_under_as_it_is_by_then() {
     assert!(host.path.h_us < 2 * RTT_US, "{}", host.path.h_us);
 }
 
-/// The uplink's queue lengthens the lag fourfold. Where it is our own uploads', the forecast is for all
-/// of the lag and the margin for the lag as it was; where it stays for eight seconds, it counts as path.
+/// The uplink's queue lengthens the lag fourfold. If it is our own uploads', the forecast is for all of the lag and the
+/// margin for the lag as it was before; if the queue stays for eight seconds, it counts as path.
 #[test]
 fn beside_uploads_the_margin_is_for_the_least_lag() {
     let after = |uploading, us| {
@@ -237,7 +237,7 @@ fn beside_uploads_the_margin_is_for_the_least_lag() {
     assert_eq!(all, least);
 }
 
-/// Four parts where another flow has one.
+/// One flow gets four parts where another gets one.
 #[test]
 fn flows_share_by_weight() {
     let mut host = Host::new(2);
@@ -253,7 +253,7 @@ fn flows_share_by_weight() {
     assert!((ratio - 4.0).abs() < 0.1, "{front} and {back}");
 }
 
-/// After idleness the window is not the kernel's: what is remembered, or four times what comes in a lag.
+/// After idleness the window is not the kernel's: it is the remembered one, or four times what comes in a lag.
 #[test]
 fn after_idleness_the_window_is_remembered_or_grows() {
     let mut host = Host::running(1);

@@ -69,8 +69,8 @@ impl Receiver {
         self.seq = self.seq.wrapping_add(MSS);
     }
 
-    /// Steady traffic from `from_us` on for a second: a segment every 2 ms, the round trip
-    /// `rtt_us`, of which 5 ms are the way from the peer. Returns when it ended.
+    /// Steady traffic from `from_us` on for a second: a segment every 2 ms, the round trip `rtt_us`, 5 ms of it on the
+    /// way from the peer. Returns when it ended.
     fn steady(&mut self, from_us: u64, rtt_us: u64) -> u64 {
         for now_us in (from_us..from_us + 1_000_000).step_by(2_000) {
             if now_us >= from_us + rtt_us {
@@ -90,8 +90,8 @@ proptest! {
         ..Config::default()
     })]
 
-    /// No clock bends the queueing delay beyond what the round trip shows: as far as a peer's clock
-    /// may drift, it is at most RTT − RTTmin, two ticks, and what is too little for a shorter route.
+    /// No clock bends the queueing delay beyond what the round trip shows: as far as a peer's clock may drift, the
+    /// delay is at most RTT − RTTmin, two ticks, and a slack too small for a shorter route.
     #[test]
     fn the_round_trip_bounds_the_delay(
         drift_ppm in -1_500i64..1_500,
@@ -121,8 +121,8 @@ proptest! {
     }
 }
 
-/// The route becomes 60 ms shorter and a queue takes its place at once: the round trip is what it
-/// was, and its smallest no bound. All of it is queue, and the round trip without it is shorter.
+/// The route becomes 60 ms shorter and a queue takes its place at once: the round trip stays what it was, so RTTmin is
+/// no bound. All of the 60 ms is queue, and the round trip without it is shorter.
 #[test]
 fn a_queue_in_the_place_of_a_shorter_route_is_not_taken_for_drift() {
     let mut receiver = Receiver::new(Law::Tide);
@@ -141,8 +141,8 @@ fn a_queue_in_the_place_of_a_shorter_route_is_not_taken_for_drift() {
     assert!((38_000..=46_000).contains(&rtt_min_us), "{rtt_min_us}");
 }
 
-/// A clock of microseconds brings samples in less time than a microsecond of drift takes: they add
-/// up all the same.
+/// With a clock of microseconds, samples are closer together than the time in which clocks drift by a microsecond; the
+/// drift adds up all the same.
 #[test]
 fn a_clock_that_drifts_is_followed_however_often_samples_come() {
     let mut receiver = Receiver::new(Law::Tide);
@@ -162,8 +162,7 @@ fn a_clock_that_drifts_is_followed_however_often_samples_come() {
     );
 }
 
-/// A sender that had nothing to say repeats an old echo when it speaks again; its silence is no
-/// delay.
+/// A sender that had nothing to send repeats an old echo when it sends again; its silence is no delay.
 #[test]
 fn silence_is_not_taken_for_delay() {
     let mut receiver = Receiver::new(Law::None);
@@ -176,8 +175,8 @@ fn silence_is_not_taken_for_delay() {
     assert_eq!(receiver.flow.rtt_us(), Some(before));
 }
 
-/// A sender that the window holds had sent a window's worth before it stopped: its late echo is a
-/// round trip, and a long one is news.
+/// A sender that the window limits had sent a window's worth before it stopped: its late echo is a round trip, and a
+/// long one is news.
 #[test]
 fn a_round_trip_that_grew_under_a_full_window_is_believed() {
     let mut receiver = Receiver::new(Law::Drwa);
@@ -192,8 +191,8 @@ fn a_round_trip_that_grew_under_a_full_window_is_believed() {
     assert_eq!(receiver.flow.rtt_us(), Some(162_000));
 }
 
-/// A flow that starts into the queue of another takes that for path, delay and round trip: it knows of no other
-/// yet. Their delays move together, and prove it within seconds.
+/// A flow that starts into the queue of another takes that queue for path, in delay and round trip: it knows of no
+/// other flow yet. Their delays move together, which proves within seconds that they share it.
 #[test]
 fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
     let mut first = Receiver::new(Law::Tide);
@@ -227,7 +226,7 @@ fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
     assert!((58_000..=62_000).contains(&longer_us), "{longer_us}");
 }
 
-/// What had been acknowledged before and arrives again is no capacity: DRS does not count it.
+/// Data that had been acknowledged and arrive again show no capacity: DRS does not count them.
 #[test]
 fn data_that_was_acknowledged_is_no_news() {
     let mut receiver = Receiver::new(Law::Drs);
@@ -242,7 +241,7 @@ fn data_that_was_acknowledged_is_no_news() {
     assert_eq!(receiver.flow.wanted(), Some(wanted));
 }
 
-/// A law that is switched off steers no flow that it had steered.
+/// A law that is switched off no longer steers a flow that it had steered.
 #[test]
 fn no_law_wants_no_window() {
     let mut receiver = Receiver::new(Law::Drwa);
@@ -255,7 +254,7 @@ fn no_law_wants_no_window() {
     assert_eq!(receiver.acknowledges(end + 10_000), 30_000);
 }
 
-/// What a law has learned from stamped data is no answer to data without stamps.
+/// The window that a law has learned from stamped data is not for data without stamps.
 #[test]
 fn a_law_that_needs_timestamps_leaves_data_without_them_alone() {
     let needs = Law::ALL.into_iter().filter(|law| law.needs_timestamps());
@@ -279,15 +278,15 @@ fn drwa_asks_for_no_more_than_its_limit() {
         receiver.steady(5_000_000, 40_000);
         receiver.flow.wanted()
     };
-    // 40 ms hold 20 segments, of which DRWA wants three times as many.
+    // 40 ms hold 20 segments; DRWA wants three times as many.
     let free = wanted(None).unwrap();
     assert!((50 * MSS..=66 * MSS).contains(&free), "{free}");
     assert_eq!(wanted(Some(30_000)), Some(30_000));
     assert_eq!(wanted(Some(10 * free)), Some(free));
 }
 
-/// A clock that goes in steps of 16 ms tells more delay than the round trip of a near peer. It was not
-/// set: the floor does not jump up to fall again with the next step, which would be looked under.
+/// A clock that goes in steps of 16 ms shows more delay than the round trip of a near peer. It was not set: the floor
+/// must not jump up and fall again with the next step, which would cause a recheck.
 #[test]
 fn a_clock_that_goes_in_steps_is_not_taken_for_one_that_was_set() {
     let mut receiver = Receiver::new(Law::Tide);
@@ -304,7 +303,7 @@ fn a_clock_that_goes_in_steps_is_not_taken_for_one_that_was_set() {
     assert!(raised_us < 200, "{raised_us} at once");
 }
 
-/// Whether a peer's clock that runs so much too fast is believed, after so many seconds of traffic without any queue.
+/// Whether a peer's clock that runs `ppm` millionths too fast is believed after `seconds` of traffic without any queue.
 fn is_believed(ppm: i64, tick_us: u64, seconds: u64) -> bool {
     let mut receiver = Receiver::new(Law::Tide);
     let mut believed = true;
@@ -354,8 +353,9 @@ fn a_doubted_clock_that_runs_well_again_is_believed() {
     assert!(receiver.flow.raw().queue_us < 2_000);
 }
 
-/// A second of data, the way from the peer 5 ms, then another in which a queue grows to 480 ms. `stamp` is the peer's
-/// clock: its stamp of a time and of a number of the segment. Returns the longest delay and round trip that were shown.
+/// A second of data, 5 ms on the way from the peer, then another second in which a queue grows to 480 ms. `stamp` is
+/// the peer's clock: its stamp for a time and a segment's number. Returns the longest delay and round trip that were
+/// shown.
 fn shown(stamp: impl Fn(u64, u64) -> Option<u32>) -> (Receiver, u32, u32) {
     let mut receiver = Receiver::new(Law::Tide);
     let (mut queue_us, mut rtt_us) = (0, 0);
@@ -364,7 +364,7 @@ fn shown(stamp: impl Fn(u64, u64) -> Option<u32>) -> (Receiver, u32, u32) {
         let now_us = sent_us + 5_000 + waited_us;
         let echoed_us = (sent_us - 16_000) as u32 / 1_000;
         let timestamps = stamp(sent_us, n as u64).map(|tsval| (tsval, echoed_us));
-        // Data come later than what was sent with them leaves.
+        // Data come later than the acknowledgement that left when they were sent.
         receiver.acknowledges(sent_us);
         receiver.receives_with(timestamps, now_us);
         let flow = receiver.flow.raw();
@@ -376,7 +376,7 @@ fn shown(stamp: impl Fn(u64, u64) -> Option<u32>) -> (Receiver, u32, u32) {
     (receiver, queue_us, rtt_us)
 }
 
-/// Whatever the peer stamps, data have not waited for longer than their round trip.
+/// Whatever the peer stamps, data cannot have waited for longer than their round trip.
 #[test]
 fn no_delay_is_shown_that_is_longer_than_the_round_trip() {
     let ticks = |us: u64| move |sent_us: u64, _| Some((sent_us / us) as u32);
@@ -397,13 +397,13 @@ fn no_delay_is_shown_that_is_longer_than_the_round_trip() {
     ));
     for (clock, (_, queue_us, rtt_us)) in &longest {
         println!("{clock}: {queue_us} us of {rtt_us}");
-        // The last that wait, wait for 480 ms.
+        // The last packets wait for 480 ms.
         assert!(*rtt_us < 520_000, "{clock}: a round trip of {rtt_us} us");
         assert!(*queue_us < 500_000, "{clock}: {queue_us} us");
     }
 }
 
-/// What was measured while there were timestamps is not shown as what is measured now.
+/// A delay that was measured while there were timestamps is not shown as the present one.
 #[test]
 fn what_comes_without_a_timestamp_tells_no_delay() {
     let (receiver, ..) = shown(|us, _| (us < 2_000_000).then_some((us / 1_000) as u32));

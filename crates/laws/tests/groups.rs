@@ -1,5 +1,5 @@
-//! Who shares a queue with whom: how soon that is found, how seldom it is found by mistake, and what becomes
-//! of groups. `--nocapture` prints what was measured.
+//! Which flows share a queue: how soon that is found, how seldom it is found by mistake, and what becomes of groups.
+//! `--nocapture` prints what was measured.
 
 mod model;
 
@@ -30,7 +30,7 @@ fn drawn<S: Strategy>(strategy: &S, count: usize) -> Vec<S::Value> {
     (0..count).map(|_| draw()).collect()
 }
 
-/// Those senders over those links, `delay_ms` each way.
+/// The sources over the links, `delay_ms` each way.
 fn model(
     rates: Vec<Rate>,
     delay_ms: u64,
@@ -55,7 +55,7 @@ fn cell(kind: CellKind, seed: u64) -> Rate {
     CellModel::new(kind, None, seed).into()
 }
 
-/// A bulk sender that starts so late, in ms, and is so much farther away than the model's way.
+/// A bulk sender that starts `start_ms` late, and is `farther_ms` farther away than the model's path.
 fn late(start_ms: u64, farther_ms: u64) -> Source {
     let mut source = Source::bulk(0).farther(farther_ms);
     source.start += ms(start_ms);
@@ -68,15 +68,15 @@ fn jain(x: &[u64]) -> f64 {
     sum * sum / (x.len() as f64 * squares)
 }
 
-/// What is not exceeded by that share of the values.
+/// The value that a `share` of the values does not exceed.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[((sorted.len() - 1) as f64 * share).round() as usize]
 }
 
-/// How long it took, from when both had sent, until two flows on one link steered by one record: in
-/// round trips of the farther one, the queue included, and in s.
+/// How long it took, from when both had sent, until two flows on one link steered by one record: in round trips of the
+/// farther one, the queue included, and in s.
 fn proofs(rate: impl Fn(u64) -> Rate) -> (Vec<f64>, Vec<f64>) {
     let ways = (2u64..22, 0u64..150, 0u64..12_000);
     let cases = drawn(&ways, 40).into_iter().zip(0..);
@@ -94,7 +94,7 @@ fn proofs(rate: impl Fn(u64) -> Rate) -> (Vec<f64>, Vec<f64>) {
     cases.map(proof).unzip()
 }
 
-/// Asserts that half of the proofs took so many round trips, nine in ten so many, and all so many seconds.
+/// Asserts how many round trips half of the proofs took, how many nine in ten took, and how many seconds all took.
 #[track_caller]
 fn assert_found(
     name: &str,
@@ -162,7 +162,7 @@ impl Chance {
     }
 }
 
-/// Each flow behind a steady link of its own: where two are joined for a moment, each has its link all the same.
+/// Each flow is behind a steady link of its own: even if two are joined for a moment, each fills its link.
 #[test]
 fn flows_behind_steady_links_of_their_own_are_not_joined_for_long() {
     let flow = (2u32..50, 0u64..8_000, 0u64..100);
@@ -240,7 +240,7 @@ fn two_groups_stand_beside_each_other() {
 }
 
 /// A near flow needs a small window for its rate. While it has less than a quarter of that it asks for no share, and
-/// what it takes all the same is not the far one's to have.
+/// the bytes that it takes all the same are not given to the far one.
 #[test]
 fn a_near_download_has_its_share_beside_a_far_one() {
     for (mbit, far_ms) in [(55, 288), (31, 248), (49, 128)] {
@@ -257,8 +257,8 @@ fn a_near_download_has_its_share_beside_a_far_one() {
     }
 }
 
-/// Many that come one after another end up in one group, where the link has room for two segments of each. Who finds
-/// whom is left to chance, so links and starts differ.
+/// Many flows that come one after another end up in one group, where the link has room for two segments of each. Chance
+/// decides which flows find each other, so links and starts differ.
 #[test]
 fn fifty_that_come_one_after_another_share() {
     for (mbit, delay_ms) in [(170, 5), (100, 20)] {
@@ -290,8 +290,8 @@ fn fifty_that_come_one_after_another_share() {
     }
 }
 
-/// A slow link elsewhere, then the access link that another flow fills: who is held back elsewhere keeps that
-/// link full, the other takes the rest.
+/// A slow link elsewhere, then the access link that another flow fills: the flow that is bottlenecked elsewhere keeps
+/// that link full, the other takes the rest.
 #[test]
 fn a_flow_with_a_bottleneck_elsewhere_leaves_the_rest_to_others() {
     for near in [false, true] {
@@ -299,7 +299,7 @@ fn a_flow_with_a_bottleneck_elsewhere_leaves_the_rest_to_others() {
         let sources = vec![late(0, 40), late(1_500, far).over(&[1, 0])];
         let o = model(mbps(&[50, 10]), 8, sources, 60, 20).run();
         let told = format!("{:?} {:.0?} {:?}", o.bytes, o.queued_ms, o.groups);
-        // Near, it stands in the other's queue, too short to ask about, and has the margin's part of its rate.
+        // A near one stands in the other's queue, too short to ask about, and gets the margin's part of its rate.
         let least = if near { 0.68 } else { 0.85 };
         assert!(o.used(1, &[1]) > least, "{near}: {told}");
         assert!(o.utilisation > 0.97, "{told}");
@@ -359,7 +359,7 @@ fn more_flows_alone_than_places_are_no_hindrance() {
     );
 }
 
-/// Who founded a group ends. The others are a group still, and share what it had.
+/// The flow that founded a group ends. The others are still a group, and share what it had.
 #[test]
 fn a_group_outlives_its_founder() {
     let mut sources = vec![late(0, 0), late(3_000, 40), late(4_000, 20)];
@@ -377,8 +377,8 @@ fn a_group_outlives_its_founder() {
     assert!(jain(&o.bytes[1..]) > 0.98, "{told}");
 }
 
-/// A group falls silent for longer than its place is kept, and others take all places. Who comes back is in
-/// none of theirs.
+/// A group falls silent for longer than its place is kept, and others take all places. When it comes back, it is in
+/// none of their groups.
 #[test]
 fn a_place_is_taken_again() {
     let pair = |start_ms, link: usize| {
@@ -411,7 +411,7 @@ fn a_place_is_taken_again() {
     }
 }
 
-/// Two that share a slow link, where a segment takes milliseconds, stay together.
+/// Two flows that share a slow link, where a segment takes milliseconds, stay together.
 #[test]
 #[ignore = "the law parts them: by a segment and a tick their movements differ, and that counts as apart"]
 fn flows_that_share_a_slow_link_stay_together() {
@@ -437,8 +437,8 @@ fn flows_that_share_a_slow_link_stay_together() {
     assert!(apart.is_empty(), "{apart:?}");
 }
 
-/// Two flows that start at once have the same slow start, and are joined by mistake; when one of them
-/// has found out, the other is left. It has its link as if it had never been in a group.
+/// Two flows that start at once have the same slow start, and are joined by mistake. When one of them has found that
+/// out, the other stays alone. It gets its link as if it had never been in a group.
 #[test]
 fn who_is_left_alone_in_a_group_has_its_link() {
     let cases = [

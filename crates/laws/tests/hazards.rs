@@ -66,9 +66,9 @@ fn a_route_change_starves_drwa_and_not_tide() {
     ];
     m.links[0].delay = DelayProfile::new(ms(20), there_and_back);
     let tide = m.run();
-    // All of it in the data's direction, five times the lag. In 5 s: what is left of the window comes in
-    // bursts, and no level stands for 12 buckets until one of them is long enough. Then the risen floors
-    // are held against RTTmin, at a third of a second each.
+    // All of it in the data's direction, five times the lag, within 5 s: the remaining window comes in bursts, and no
+    // level stands for 12 buckets until one of them is long enough. Then the risen floors are checked against RTTmin,
+    // which takes a third of a second each.
     assert!(tide.utilisation > 0.9, "{}", course(&tide));
     assert!(
         used(&tide, 26) > 0.98 && used(&tide, 50) > 0.98,
@@ -91,7 +91,7 @@ fn a_route_that_becomes_shorter_leaves_no_queue_behind() {
         "{}",
         course(&tide)
     );
-    // What the longer way held stands in the queue for a moment.
+    // The bytes in flight on the longer path stand in the queue for a moment.
     let after: Vec<f64> = tide.bins[220..].iter().map(|b| b.0).collect();
     let mean_ms = after.iter().sum::<f64>() / after.len() as f64;
     // A margin of 8 ms.
@@ -204,8 +204,8 @@ fn with_and_without(m: &mut Model, law: Law) -> [Outcome; 2] {
     [set, steady]
 }
 
-/// A machine sleeps for seconds to days, and a connection survives: our clock or the sender's has stopped meanwhile.
-/// Or it is set.
+/// A machine sleeps for seconds to days, and a connection survives: our clock or the sender's has stopped meanwhile, or
+/// was set.
 #[test]
 fn a_sleep_leaves_nothing_behind() {
     const HOUR: i32 = 3_600_000;
@@ -233,7 +233,7 @@ fn a_sleep_leaves_nothing_behind() {
             let which = format!("{by_ms} ms, {} flows: {}", m.sources.len(), course(&o));
             assert!(o.utilisation > 0.97, "{which}");
             assert!(o.mean_delay_ms < 20.0, "{which}");
-            // These read their own stamps' echoes alone: the sender's clock is nothing to them.
+            // These laws read only the echoes of our own stamps: the sender's clock does not matter to them.
             for law in [Law::Drwa, Law::Rledbat] {
                 let [set, steady] = with_and_without(&mut m, law);
                 assert_eq!(set.bins, steady.bins, "{law:?}, {which}");

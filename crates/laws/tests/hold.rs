@@ -1,4 +1,4 @@
-//! The hold: what it remembers of what left, whom it takes for clocked by that, and what it promises.
+//! The hold: its log of departures, which senders it takes for clocked by acknowledgements, and its promises.
 
 #[path = "hold/ack_clocking.rs"]
 mod ack_clocking;
@@ -24,10 +24,10 @@ fn histories(cases: u32) -> Config {
     }
 }
 
-/// Eight times the window that the path holds.
+/// A sender with eight times the window that the path holds.
 const DEEP: Sender = Sender::up_to(600_000);
 
-/// So does BBR.
+/// BBR keeps such a window.
 #[test]
 fn who_keeps_a_window_that_is_a_little_too_large_is_left_alone() {
     let mut edge = Edge::new(Sender::up_to(110_000));
@@ -36,7 +36,7 @@ fn who_keeps_a_window_that_is_a_little_too_large_is_left_alone() {
     assert!(edge.signals.is_empty(), "{:?}", edge.signals);
 }
 
-/// Eight times what the path holds, whatever is signalled.
+/// The sender keeps eight times what the path holds, whatever is signalled.
 #[test]
 fn a_window_that_answers_no_signal_never_waits() {
     let mut edge = Edge::new(DEEP);
@@ -65,7 +65,7 @@ fn who_sends_at_a_rate_that_the_link_carries_never_waits() {
     }
 }
 
-/// Ten percent too much, whatever becomes of it: it cannot be slowed down.
+/// The sender sends ten percent more than the link carries, whatever is lost: it cannot be slowed down.
 #[test]
 fn who_sends_more_than_the_link_carries_never_waits_and_is_hardly_signalled() {
     let mut edge = Edge::new(Sender::Rate(1.1));
@@ -88,7 +88,7 @@ fn who_grows_is_told_and_slows_down() {
     assert!((1..50).contains(&told), "{told}");
 }
 
-/// Nobody knows then whether anything stands in the queue.
+/// Without echoes we do not know whether anything stands in the queue.
 #[test]
 fn what_is_not_heard_of_for_three_seconds_is_let_go() {
     let mut edge = Edge::new(Sender::growing()).deaf_from_s(20);
@@ -138,7 +138,7 @@ enum Event {
     Echo(u32),
 }
 
-/// After so many microseconds.
+/// Events, each with the microseconds before it.
 fn events() -> impl Strategy<Value = Vec<(u64, Event)>> {
     let event = prop_oneof![
         6 => (40u32..1500).prop_map(Event::Arrives),
@@ -173,7 +173,7 @@ fn waits(hold: &Hold) -> bool {
 proptest! {
     #![proptest_config(histories(200))]
 
-    /// Whatever its round trips are.
+    /// Whatever the round trips are.
     #[test]
     fn what_is_short_never_waits(events in events()) {
         play(&events, |hold, _, signalled| {
@@ -183,7 +183,7 @@ proptest! {
         });
     }
 
-    /// Each packet is answered by an eighth of its length at least, as a call's are by as much.
+    /// Each packet is answered by at least an eighth of its length, as in a call.
     #[test]
     fn what_sends_as_it_receives_never_waits(events in events(), part in 1u32..=7) {
         let answer = |&(gap, event): &(u64, Event)| match event {
@@ -194,7 +194,7 @@ proptest! {
         play(&talk, |hold, _, signalled| assert!(!waits(hold) && !signalled));
     }
 
-    /// And what waits, waits for no more than two seconds.
+    /// And a packet that waits, waits for no more than two seconds.
     #[test]
     fn nothing_waits_while_the_window_is_no_more_than_it_should_be(events in events()) {
         play(&events, |hold, _, signalled| {
@@ -211,7 +211,8 @@ proptest! {
 proptest! {
     #![proptest_config(histories(24))]
 
-    /// Until a signal is answered there is no other: a window of bytes comes before the answer shows, and another shows that it lasts.
+    /// Until a signal is answered there is no other: a window of bytes comes before the answer shows, and another shows
+    /// that it lasts.
     #[test]
     fn more_than_a_window_comes_between_two_signals(
         grows: bool,
@@ -219,7 +220,7 @@ proptest! {
         per_ms in 1usize..6,
         start_us in prop_oneof![Just(1u64), Just((1 << 32) - 7_000_000)],
     ) {
-        // Eight times what the path holds, or ever more.
+        // The window is eight times what the path holds, or grows for ever.
         let deep = 8 * u64::from(rtt_ms) * per_ms as u64 * 1_500;
         let sender = if grows { Sender::growing() } else { Sender::up_to(deep) };
         let mut edge = Edge::new(sender).rtt(rtt_ms).packets(1_500, per_ms).starting_at(start_us);

@@ -17,14 +17,13 @@ fn beside(third: Source) -> Outcome {
     Model::deep(Params::default(), sources, 60, 10).run()
 }
 
-/// What the first two got.
+/// The bytes of the first two.
 fn honest(o: &Outcome) -> f64 {
     (o.bytes[0] + o.bytes[1]) as f64
 }
 
-/// Holds what a sender whose clock swings by so much over such periods takes from two others. What it gains it
-/// takes by asking for more than a fair part, as any sender may that stays hungry; the path stays full and its
-/// queue short.
+/// Checks what a sender whose clock swings by `swings_ms` over `periods_ms` takes from two others. It gains by asking
+/// for more than a fair share, as any bottlenecked sender may; the path stays full and its queue short.
 #[track_caller]
 fn assert_swings_take_little(swings_ms: &[u64], periods_ms: &[u64]) {
     let fair = beside(Source::bulk(2));
@@ -59,7 +58,7 @@ fn a_clock_that_swings_fast_takes_little_from_others() {
     assert_swings_take_little(&[12, 30, 100, 300, 1_000], &[50, 100, 500]);
 }
 
-/// Whose stamps hide the queue is found to share none, and lives on what the queue of others leaves it.
+/// A flow whose stamps hide the queue is found to share none, and lives on what the queue of others leaves it.
 #[test]
 fn a_clock_that_hides_the_queue_takes_little_from_others() {
     let fair = beside(Source::bulk(2));
@@ -81,8 +80,8 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
     }
 }
 
-/// Its stamps show a queue that no silence makes fall, so that a question would hear "another's". But a delay can be no
-/// longer than its round trip has become, and alone it gains little: its queue stays short.
+/// The sender's stamps show a queue that no silence makes fall, so that a question would hear "another's". But a delay
+/// can be no longer than its round trip has become, and alone the sender gains little: its queue stays short.
 #[test]
 fn a_delay_that_no_silence_moves_takes_little_from_others() {
     let fair = beside(Source::bulk(2));
@@ -113,9 +112,9 @@ fn a_delay_that_no_silence_moves_takes_little_from_others() {
     }
 }
 
-/// Its own packets wait before they leave, so that all wait for as long in all, whatever the window is. It answers every
-/// question "another's", and its round trips agree. The queue is then what it would be without us, but others keep most
-/// of what they have.
+/// The sender's own packets wait before they leave, so that all wait equally long in total, whatever the window is.
+/// Every question gets the answer "another's", and the round trips agree. The queue is then what it would be without
+/// us, but the others keep most of what they have.
 #[test]
 fn who_makes_its_own_packets_wait_takes_little_from_others() {
     let fair = beside(Source::bulk(2));
@@ -135,9 +134,9 @@ fn who_makes_its_own_packets_wait_takes_little_from_others() {
     }
 }
 
-/// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were its own. So much
-/// delay is not in its round trips, so it is not taken in, or found out within seconds; whatever it brings or withholds
-/// meanwhile, the others have their cell.
+/// Two downloads share a cell. The third has a link of its own, and shows the cell's delay as if it were its own. Such
+/// a delay is not in its round trips, so the flow is not taken into the group, or is found out within seconds. Whatever
+/// it brings or withholds meanwhile, the others fill their cell.
 #[test]
 fn who_imitates_another_s_delay_takes_little_from_it() {
     let mut joined_s = 0.0;
@@ -237,14 +236,14 @@ impl Draws {
     }
 }
 
-/// How many drawn drifts are tried, from which seed on: `DRIFTS=1000 SEED=5000` tries others.
+/// How many random drifts are tried, and from which seed on: `DRIFTS=1000 SEED=5000` tries others.
 fn drawn() -> std::ops::Range<u64> {
     let told = |name| std::env::var(name).ok()?.parse().ok();
     let first: u64 = told("SEED").unwrap_or(0);
     first..first + told("DRIFTS").unwrap_or(40)
 }
 
-/// Runs drawn drifts, and holds what the neighbours keep of their share, and for how much longer they wait.
+/// Runs random drifts, and checks what the neighbours keep of their share, and for how much longer they wait.
 #[track_caller]
 fn assert_drifts_take_little(uploads: bool) {
     let mut taken = Vec::new();
@@ -268,7 +267,8 @@ fn assert_drifts_take_little(uploads: bool) {
     assert!(taken.is_empty(), "{taken:#?}");
 }
 
-/// Clocks drift by hundreds of millionths. One that drifts by hundredths hides a queue, or shows one that is none.
+/// Clocks drift by hundreds of millionths. One that drifts by hundredths hides a queue, or shows one that does not
+/// exist.
 #[test]
 fn a_clock_that_drifts_takes_little_from_others() {
     assert_drifts_take_little(false);
@@ -280,8 +280,8 @@ fn a_clock_that_drifts_takes_little_from_other_uploads() {
     assert_drifts_take_little(true);
 }
 
-/// The same on one link, from 18 thousandths on, where it took up to 0.62 of the neighbours' share and kept them waiting
-/// for a second.
+/// The same on one link, from 18 thousandths on, where such a clock once took up to 0.62 of the neighbours' share and
+/// kept them waiting for a second.
 #[test]
 fn no_rate_of_a_clock_takes_much_from_others() {
     let fair = beside(Source::bulk(2));

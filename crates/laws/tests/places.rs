@@ -2,7 +2,7 @@
 
 use tidegate_laws::sys;
 
-/// A record whose link carried that rate, in bytes a millisecond, for so long that it knows it.
+/// A record that knows its link, which carried `rate` bytes a millisecond.
 fn record(rate: u64) -> sys::tg_tide {
     let rate = (rate << sys::TG_TIDE_Q) / 1_000;
     let bytes = (rate * 5_000) >> sys::TG_TIDE_Q;
@@ -23,8 +23,8 @@ fn record(rate: u64) -> sys::tg_tide {
     }
 }
 
-/// Who enters a group brings its rate into the record, who leaves takes with it what it got; and the queue that
-/// the group saw more than its floor is counted out of its lag, and in again.
+/// A flow that enters a group brings its rate into the record; a flow that leaves takes along what it got. The queue
+/// that the group saw above the flow's floor is subtracted from the flow's lag, and added again.
 #[test]
 fn what_a_flow_brings_to_its_group_it_takes_with_it() {
     let mut interface = sys::tg_interface::default();
@@ -73,7 +73,7 @@ fn what_a_flow_brings_to_its_group_it_takes_with_it() {
     );
 }
 
-/// Whose place was given to others begins anew: nothing of what it knew of its group is left.
+/// A flow whose place was given to others begins anew: nothing of what it knew of its group is left.
 #[test]
 fn who_has_lost_its_place_begins_anew() {
     let mut interface = sys::tg_interface::default();
@@ -108,7 +108,7 @@ fn who_has_lost_its_place_begins_anew() {
     );
 }
 
-/// Where a flow stands that is in no group, and others have made one of its place.
+/// A flow in no group, whose place others have made a group.
 fn founder(interface: &mut sys::tg_interface) -> sys::tg_sharing {
     interface.last = 1;
     interface.names = 3;
@@ -123,8 +123,8 @@ fn founder(interface: &mut sys::tg_interface) -> sys::tg_sharing {
     }
 }
 
-/// Another flow has made the place of one that still started a group. When that one knows its link it finds a group that it
-/// belongs to, this or another; the place stays the first one's.
+/// Another flow has made the place of a flow that was still starting a group. When that flow knows its link it finds a
+/// group that it belongs to, this or another; the place stays the first one's.
 #[test]
 fn who_still_started_does_not_give_up_the_group_that_was_made_of_its_place() {
     for (found, name) in [(0, 2), (1, 3)] {
@@ -173,7 +173,8 @@ fn who_still_started_does_not_give_up_the_group_that_was_made_of_its_place() {
     }
 }
 
-/// The group of its place is invited to another before it knows its link: it takes nothing from a group that it was not in.
+/// The group of its place is invited to another before the flow knows its link: it takes nothing from a group that it
+/// was not in.
 #[test]
 fn who_still_started_follows_an_invitation_of_the_group_that_was_made_of_its_place() {
     let mut interface = sys::tg_interface::default();

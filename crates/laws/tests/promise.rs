@@ -1,5 +1,5 @@
-//! The rule above all others: a flow that its window holds back while its own delay shows no queue gets
-//! more, whatever any record says.
+//! The rule above all others: a flow that its window limits while its own delay shows no queue gets more, whatever any
+//! record says.
 //!
 //! The flows here are joined by mistake: each has a link of its own, and for a while all links carry the
 //! same, to the last bit. Then the first one's becomes faster, the others' slower, or the others end.
@@ -14,26 +14,26 @@ use std::time::Duration;
 use tidegate_laws::Params;
 use tidegate_link::{Rate, RateSeries};
 
-/// Until when the links are alike, how long they stay at one rate until then, and the end.
+/// When the links stop being alike, how long they stay at one rate until then, and the end.
 const ALIKE: Duration = Duration::from_secs(8);
 const STEP: Duration = Duration::from_millis(250);
 const END: Duration = Duration::from_secs(24);
-/// In so many of its round trips the flow has its link: a third more in each makes ten for one out of nine,
-/// and a queue that it was taken to share has to be seen to be another's first.
+/// Within this many of its round trips the flow fills its link: a third more in each makes ten for one out of nine, but
+/// first the queue that it was taken to share has to be seen to be another's.
 const ROUNDS: f64 = 40.0;
-/// A round trip shorter than this counts as so long, as it does for the law.
+/// A round trip shorter than this counts as this long, as it does for the law.
 const LAG_LEAST_S: f64 = 0.005;
 
 #[derive(Clone, Debug)]
 struct Mistake {
-    /// At most, before the links part, in Mbit/s, and how much faster and slower they are afterwards.
+    /// The highest rate before the links part, in Mbit/s, and how much faster and slower they are afterwards.
     mbps: f64,
     faster: f64,
     slower: f64,
     others: usize,
-    /// Whether those fall silent instead.
+    /// Whether the other flows fall silent instead.
     ends: bool,
-    /// One way of all, and how much longer the first one's way back is, in ms.
+    /// The one-way delay of all, and how much longer the first one's way back is, in ms.
     delay_ms: u64,
     farther_ms: u64,
     /// When the first one starts, after the others.
@@ -56,7 +56,7 @@ fn mistakes() -> impl Strategy<Value = Mistake> {
 }
 
 impl Mistake {
-    /// A link that goes up and down as all do, and then carries `mbps`.
+    /// A link whose rate goes up and down like that of all others, and is then `mbps`.
     fn link(&self, mbps: f64) -> Rate {
         let steps = (ALIKE.as_millis() / STEP.as_millis()) as u32;
         let part = |i: u32| [1.0, 0.5, 0.8, 0.6][i as usize % 4];
@@ -75,7 +75,7 @@ impl Mistake {
         [first].into_iter().chain(others).collect()
     }
 
-    /// What comes of it, counted from when the first flow must have its link.
+    /// The outcome, counted from when the first flow must have its link.
     fn run(&self) -> Outcome {
         let delay = Duration::from_millis(self.delay_ms);
         let rtt_s = (2 * self.delay_ms + self.farther_ms) as f64 / 1e3;
@@ -91,7 +91,7 @@ impl Mistake {
     }
 }
 
-/// From when to when the first flow was joined with others.
+/// The times, from and to, in which the first flow was joined with others.
 fn joined(o: &Outcome) -> Vec<(f64, f64)> {
     let others = 1..o.groups.len();
     others.flat_map(|other| o.together(0, other)).collect()

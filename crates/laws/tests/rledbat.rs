@@ -1,4 +1,4 @@
-//! rLEDBAT in the packet model: what it is for, and that it is for nothing else.
+//! rLEDBAT in the packet model: that it does what it is for, and nothing else.
 
 mod model;
 
@@ -39,7 +39,7 @@ fn course(o: &Outcome) -> String {
     seconds.collect::<Vec<_>>().join(" ")
 }
 
-/// Of the time a tenth may go to slow-downs; the target of 60 ms stands in the queue.
+/// Slow-downs may take a tenth of the time; the target of 60 ms stands in the queue.
 #[test]
 fn alone_it_uses_nine_tenths_of_a_link_with_its_target_in_the_queue() {
     let o = link(120).run();
@@ -53,7 +53,7 @@ fn alone_it_uses_nine_tenths_of_a_link_with_its_target_in_the_queue() {
     assert!(o.peak_delay_ms < 75.0, "{}", course(&o));
 }
 
-/// 150 ms more, as another's queue makes it: it leaves nearly all to the other, and is back soon.
+/// A delay of 150 ms more, as another's queue makes it: the law leaves nearly all to the other, and is back soon.
 #[test]
 fn it_yields_to_the_queue_of_others() {
     let mut m = link(60);

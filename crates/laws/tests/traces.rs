@@ -1,5 +1,5 @@
-//! `tide` against DRWA (λ = 3) in the packet model, over every link that is at hand: the shipped
-//! generators always, recorded traces where they are there. `--nocapture` prints the table.
+//! `tide` against DRWA (λ = 3) in the packet model, over every available link: the shipped generators always, recorded
+//! traces where they exist. `--nocapture` prints the table.
 
 mod model;
 
@@ -92,7 +92,7 @@ impl Sums {
     }
 }
 
-/// Holds `tide`'s delay, mean and 95th percentile, below `bound` of DRWA's in the geometric mean.
+/// Asserts that `tide`'s delay, mean and 95th percentile, is below `bound` of DRWA's in the geometric mean.
 fn compare(links: &[(String, Rate)], bound: f64) {
     let mut sums = Sums::default();
     println!("link, base RTT ms | DRWA: used %, mean ms, p95 ms | tide: the same, questions");

@@ -1,4 +1,4 @@
-//! What a link delivered, in bins of time.
+//! The packets that a link delivered, in bins of time.
 
 use crate::Passage;
 use std::time::Duration;
@@ -44,14 +44,14 @@ pub struct Bins {
 }
 
 impl Default for Bins {
-    /// Of [`BIN`] each.
+    /// With bins of [`BIN`].
     fn default() -> Self {
         Self::of(BIN)
     }
 }
 
 impl Bins {
-    /// None yet, of that length each, which is more than 0.
+    /// No bins yet; each will have this length, which is more than 0.
     pub fn of(width: Duration) -> Self {
         let bins = Vec::new();
         Self { width, bins }
@@ -91,8 +91,8 @@ impl Bins {
     }
 }
 
-/// The round trip that ended at `time`, as the links alone made it, in the order in which they are passed: the
-/// last one's delay then, plus the one's before it when the packet was there, and so on. None where a link
+/// The round trip that ended at `time`, with the links' delays alone, in the order in which the links are passed: the
+/// last link's delay at that time, plus that of the one before when the packet was there, and so on. None where a link
 /// carried nothing.
 pub fn round_trip<'a, L>(links: L, time: Instant) -> Option<Duration>
 where

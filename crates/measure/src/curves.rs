@@ -4,9 +4,9 @@
 //! | --- | --- | --- |
 //! | `queue_delay_ms`, `queue_delay_max_ms` | downlink | true queueing delay, mean and largest |
 //! | `up_queue_delay_ms` | uplink | the same, mean |
-//! | `delivered_bps`, `up_delivered_bps` | link | bytes that came out, IP headers included |
-//! | `capacity_bps` | downlink | what could have |
-//! | `true_rtt_ms` | link | the round trip that it made |
+//! | `delivered_bps`, `up_delivered_bps` | link | bytes delivered, IP headers included |
+//! | `capacity_bps` | downlink | bytes that could have been delivered |
+//! | `true_rtt_ms` | link | the round trip by the links' delays |
 
 use crate::{Bin, Bins, round_trip};
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// Rate of that many bytes in a bin of that length.
+/// Rate of `bytes` in a bin of `width`.
 fn bps(bytes: u64, width: Duration) -> f64 {
     bytes as f64 * 8.0 / width.as_secs_f64()
 }

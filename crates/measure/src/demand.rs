@@ -1,4 +1,4 @@
-//! What a link carried, against what it could have carried while there was demand.
+//! The bytes that a link carried, compared with those that it could have carried while there was demand.
 
 use crate::{BIN, Window};
 use std::time::Duration;
@@ -6,8 +6,8 @@ use tidegate_link::{Capacity, Config};
 use tidegate_scenario::{Direction, Scenario, WorkloadKind};
 use tidegate_time::Instant;
 
-/// The counted part of the run in which a bulk workload of that direction wanted all that it could
-/// get, as intervals in whole bins that do not overlap. Other workloads want no more than they say.
+/// The counted part of the run in which a bulk workload of that direction wanted as much as it could get, as intervals
+/// in whole bins that do not overlap. Other workloads want no more than they state.
 pub fn demand(scenario: &Scenario, direction: Direction, window: &Window) -> Demand {
     let mut wanted: Vec<_> = scenario
         .workloads
@@ -47,7 +47,7 @@ fn whole_bins(time: Instant) -> Instant {
     Instant::from_nanos(time.as_nanos() - time.as_nanos() % BIN.as_nanos() as u64)
 }
 
-/// Times of demand, and what was delivered in them.
+/// Times of demand, and the bytes delivered in them.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
     intervals: Vec<[Instant; 2]>,
@@ -67,8 +67,8 @@ impl Demand {
         }
     }
 
-    /// Delivered bytes ÷ bytes that the link could have carried in the intervals; NaN without any.
-    /// What is delivered at a time left the link the propagation delay before.
+    /// Delivered bytes ÷ bytes that the link could have carried in the intervals; NaN without any. A packet that is
+    /// delivered at a time left the link earlier by the propagation delay.
     pub(crate) fn utilisation(&self, link: &Config) -> f64 {
         let mut capacity = Capacity::new(&link.rate);
         let possible = self.intervals.iter().map(|interval| {

@@ -1,16 +1,16 @@
-//! A distribution of durations for those who have thousands of them.
+//! A distribution of durations for callers that have thousands of distributions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tidegate_scenario::Quantiles;
 
-/// Bits that a value keeps: three digits and a half, as [`crate::Durations`] has.
+/// Bits that a value keeps: three and a half digits, as in [`crate::Durations`].
 const BITS: u32 = 11;
 
-/// Durations in microseconds to one part in 2048, in memory that grows with how many different ones
-/// there are, not with how many. Mean and largest are exact.
+/// Durations in microseconds to one part in 2048, in memory that grows with the number of different values, not with
+/// the number of durations. Mean and largest are exact.
 ///
-/// [`crate::Durations`] is faster, and a hundred kilobytes even if it is empty.
+/// [`crate::Durations`] is faster, but takes a hundred kilobytes even if it is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     counts: BTreeMap<u64, u64>,
@@ -29,12 +29,12 @@ impl Distribution {
         self.max_us = self.max_us.max(us);
     }
 
-    /// How many there are.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// In milliseconds: of each quantile the smallest value with at least that share at or below it.
+    /// In milliseconds: each quantile is the smallest value with at least that share at or below it.
     pub fn quantiles_ms(&self) -> Quantiles {
         if self.count == 0 {
             return Quantiles::default();

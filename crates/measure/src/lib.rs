@@ -1,6 +1,6 @@
 //! How laboratory and simulator count, so that the same name means the same number in both.
 //!
-//! Neither knows of the other; what a queueing delay, a utilisation or a curve is, they both ask here.
+//! Neither knows the other; both get the definitions of a queueing delay, a utilisation or a curve from here.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
@@ -20,10 +20,10 @@ pub use player::Player;
 pub use quantiles::{Durations, quantiles};
 pub use record::{LinkRecord, Passage, Window};
 
-/// Time between two looks at a flow.
+/// Time between two samples of a flow.
 pub const SAMPLE_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// Zero of nothing.
+/// The ratio; zero if the denominator is.
 pub fn ratio(numerator: f64, denominator: f64) -> f64 {
     if denominator > 0.0 {
         numerator / denominator

@@ -1,4 +1,4 @@
-//! A video player: what arrives in time is played, what does not makes it stall.
+//! A video player: chunks that arrive in time are played, late ones make it stall.
 
 use std::time::Duration;
 use tidegate_scenario::VideoResult;
@@ -28,13 +28,12 @@ pub struct Player {
 enum State {
     /// Fills its buffer since an instant.
     Waiting { since: Instant, buffered: Duration },
-    /// Plays, since an instant, what lasts until another.
+    /// Plays since an instant, with video until another.
     Playing { since: Instant, until: Instant },
 }
 
 impl Player {
-    /// A player that is switched on at `began` and begins, and goes on after a stall, when it has
-    /// `startup` of video.
+    /// A player that is switched on at `began`; it starts, and continues after a stall, when it has `startup` of video.
     pub fn new(began: Instant, startup: Duration) -> Self {
         Self {
             began,
@@ -85,7 +84,7 @@ impl Player {
         now + (self.buffered(now) + length).saturating_sub(most)
     }
 
-    /// How it went until `now`.
+    /// The results until `now`.
     pub fn result(&self, name: &str, now: Instant) -> VideoResult {
         let mut end = self.clone();
         end.advance(now);
@@ -104,7 +103,7 @@ impl Player {
         }
     }
 
-    /// Runs dry, if that was before `now`.
+    /// Stops if it ran out of video before `now`.
     fn advance(&mut self, now: Instant) {
         if let State::Playing { since, until } = self.state
             && until < now

@@ -17,7 +17,7 @@ impl Default for Durations {
 impl Durations {
     const LONGEST: Duration = Duration::from_secs(3600);
 
-    /// None.
+    /// No durations yet.
     #[expect(clippy::missing_panics_doc, reason = "the bounds are in order")]
     pub fn new() -> Self {
         let longest_us = Self::LONGEST.as_micros() as u64;
@@ -29,7 +29,7 @@ impl Durations {
         self.0.saturating_record(duration.as_micros() as u64);
     }
 
-    /// Counts what `other` has counted.
+    /// Adds the counts of `other`.
     #[expect(clippy::missing_panics_doc, reason = "the bounds are equal")]
     pub fn add(&mut self, other: &Self) {
         self.0.add(&other.0).expect("the bounds are equal");

@@ -1,4 +1,4 @@
-//! What became of the packets of one link.
+//! The packets of one link.
 
 use crate::{Bins, Demand, Durations, ratio};
 use std::time::Duration;
@@ -6,17 +6,17 @@ use tidegate_link::{Config, Stats};
 use tidegate_scenario::LinkResult;
 use tidegate_time::Instant;
 
-/// Which part of a run counts.
+/// The part of a run that counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// What is due earlier is not counted.
+    /// Packets that are due earlier do not count.
     pub warmup: Instant,
     /// The end of the run.
     pub end: Instant,
 }
 
 impl Window {
-    /// Whether something that happens at `time` counts.
+    /// Whether an event at `time` counts.
     pub fn counts(&self, time: Instant) -> bool {
         time >= self.warmup
     }
@@ -35,13 +35,12 @@ pub struct Passage {
     pub queued: Duration,
 }
 
-/// What became of the packets of one link, in memory that does not grow with time unless bins are
-/// kept.
+/// The packets of one link, in memory that does not grow with time unless bins are kept.
 #[derive(Clone, Debug)]
 pub struct LinkRecord {
     /// True queueing delay of every packet delivered after the warm-up.
     pub queue_delay: Durations,
-    /// Packets by the time at which they were due, if anybody wants to know.
+    /// Packets by the time at which they were due, if bins are kept.
     pub bins: Option<Bins>,
     /// The link's own counters when the warm-up ended.
     pub at_warmup: Stats,
@@ -52,12 +51,12 @@ pub struct LinkRecord {
 }
 
 impl LinkRecord {
-    /// Nothing yet; `bins` says whether to keep them.
+    /// Nothing counted yet; `bins` says whether to keep them.
     pub fn new(window: Window, demand: Demand, bins: bool) -> Self {
         Self::with_bins(window, demand, bins.then(Bins::default))
     }
 
-    /// Nothing yet, with bins of a length of their own, or none.
+    /// Nothing counted yet, with the given bins, or none.
     pub fn with_bins(window: Window, demand: Demand, bins: Option<Bins>) -> Self {
         Self {
             queue_delay: Durations::new(),
@@ -69,7 +68,7 @@ impl LinkRecord {
         }
     }
 
-    /// A packet came out; `due` never decreases.
+    /// A packet was delivered; `due` never decreases.
     pub fn count(&mut self, passage: &Passage) {
         if self.window.counts(passage.due) {
             self.queue_delay.record(passage.queued);

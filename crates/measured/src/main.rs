@@ -1,7 +1,7 @@
-//! Takes the measurements of `docs/measurements.md` again and writes them into it (`./dev measurements`).
+//! Takes the measurements of `docs/measurements.md` again and writes them into the page (`./dev measurements`).
 //!
-//! The page is prose around tables. Each table stands between two marks, with the command that prints its numbers and when it
-//! was taken; what is not taken now stays as it is, with its date.
+//! The page is prose around tables. Each table stands between two marks, with the command that prints its numbers and
+//! the date; a table that is not taken now stays as it is, with its date.
 
 mod page;
 mod rows;
@@ -21,18 +21,18 @@ use take::{Setting, Taker};
 /// Take the measurements of docs/measurements.md again, and write them into it.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Which tables; all that do not take long, if none is named
+    /// Tables to take; without names all that do not take long
     rows: Vec<String>,
-    /// Those that take long, too
+    /// Take the tables that take long, too
     #[arg(long)]
     long: bool,
-    /// Take nothing, and say which tables there are, how long they take and when they were taken
+    /// Take none, but list the tables, how long they take and when they were taken
     #[arg(long)]
     list: bool,
-    /// Write tables, too, of whose runs the laboratory says that the machine was too busy; the page says so
+    /// Write tables even if the laboratory says that the machine was too busy in some of their runs; the page says so
     #[arg(long)]
     doubtful: bool,
-    /// A folder with recordings, for the table of recorded links: Mahimahi's traces (*.down), and rate series (*.csv)
+    /// A folder with recordings for the table of recorded links: Mahimahi's traces (*.down), and rate series (*.csv)
     #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
     /// The page
@@ -41,7 +41,7 @@ struct Args {
     /// The program whose commands print the numbers
     #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
     program: PathBuf,
-    /// The day, for the page
+    /// The date, for the page
     #[arg(long, value_name = "YYYY-MM-DD")]
     date: Option<String>,
 }
@@ -61,7 +61,7 @@ fn run(args: &Args) -> Result<()> {
     let text = read().with_context(|| format!("read {}", args.page.display()))?;
     let page = Page::parse(&text).with_context(|| args.page.display().to_string())?;
     if args.list {
-        // Whoever has read enough has closed the pipe.
+        // A reader that has read enough has closed the pipe.
         let _ = std::io::stdout().write_all(list(&page).as_bytes());
         return Ok(());
     }
@@ -107,7 +107,8 @@ fn run(args: &Args) -> Result<()> {
                 failed.push(row.id);
             }
             Ok(taken) => {
-                // After each, so that an interrupt costs no more than the one under way. The page may have been edited meanwhile.
+                // After each table, so that an interrupt loses only the current one. The page may have been edited
+                // meanwhile.
                 let text = read()?;
                 let written = Page::parse(&text)?.with(row.id, &taken.block(date));
                 std::fs::write(&args.page, written)
@@ -128,7 +129,7 @@ fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// What was asked for, in the page's order.
+/// The tables that were asked for, in the page's order.
 fn select(args: &Args) -> Result<Vec<&'static Row>> {
     let known = || ROWS.iter().map(|row| row.id);
     if let Some(unknown) = args.rows.iter().find(|id| !known().any(|k| k == *id)) {

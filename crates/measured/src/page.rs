@@ -13,7 +13,7 @@ pub struct Page<'a> {
 
 struct Block<'a> {
     id: &'a str,
-    /// From behind the mark at its beginning to the one at its end.
+    /// From after the mark at its beginning to the mark at its end.
     start: usize,
     end: usize,
 }
@@ -22,7 +22,7 @@ impl<'a> Page<'a> {
     /// Finds the marks.
     ///
     /// # Errors
-    /// When one is missing, or two tables have one name.
+    /// If a mark is missing, or two tables have the same name.
     pub fn parse(text: &'a str) -> Result<Self> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut at = 0;
@@ -54,23 +54,23 @@ impl<'a> Page<'a> {
         self.blocks.iter().map(|block| block.id)
     }
 
-    /// Whether there is a table of that name.
+    /// Whether there is a table with this name.
     pub fn has(&self, id: &str) -> bool {
         self.find(id).is_some()
     }
 
-    /// What stands between a table's marks.
+    /// The text between a table's marks.
     pub fn block(&self, id: &str) -> Option<&'a str> {
         self.find(id)
             .map(|block| &self.text[block.start..block.end])
     }
 
-    /// What a table's first line says of when and how it was taken.
+    /// When and how a table was taken, by its first line.
     pub fn taken(&self, id: &str) -> Option<&'a str> {
         self.block(id)?.lines().next()
     }
 
-    /// The page with something else between a table's marks.
+    /// The page with another text between a table's marks.
     pub fn with(&self, id: &str, block: &str) -> String {
         match self.find(id) {
             Some(found) => format!(

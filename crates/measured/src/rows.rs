@@ -8,21 +8,21 @@ pub struct Row {
     pub id: &'static str,
     /// About how long it takes.
     pub minutes: f64,
-    /// Whether it is of recordings that are no part of the project.
+    /// Whether it needs recordings that are not part of the project.
     pub needs_traces: bool,
-    /// What prints its numbers. Those of `tidegate` with `--json`, which is left out here as on the page.
+    /// The commands that print its numbers. Those of `tidegate` get `--json`, which is left out here as on the page.
     pub commands: &'static [&'static str],
-    /// How it is laid out.
+    /// Its layout.
     pub table: Table,
 }
 
 impl Row {
-    /// Whether it is taken only if that is asked for.
+    /// Whether it is taken only on request.
     pub fn is_long(&self) -> bool {
         self.minutes > 8.0
     }
 
-    /// Whether tables that do not take long run all its commands, each of which is run once.
+    /// Whether other tables, which do not take long, run all its commands; each command is run once.
     pub fn is_of_others(&self) -> bool {
         let others = || {
             ROWS.iter()
@@ -144,7 +144,7 @@ mod tests {
     use crate::page::Page;
     use std::path::Path;
 
-    /// Every table has its place and its command there, and no place is without its table.
+    /// Every table has its place and its command on the page, and every place has a table.
     #[test]
     fn the_page_has_every_table_with_its_commands() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,4 +1,4 @@
-//! How the numbers of each table are laid out.
+//! The layouts of the tables.
 
 mod agreement;
 mod costs;
@@ -20,7 +20,7 @@ pub use results::{
     static_limit, uplink,
 };
 
-/// What makes a table in Markdown of what commands printed.
+/// Makes a table in Markdown from the output of commands.
 pub type Table = fn(&[Printed]) -> Result<String>;
 
 /// A table in Markdown.
@@ -54,14 +54,14 @@ fn json(printed: &Printed) -> Result<&Value> {
     }
 }
 
-/// The only scenario's runs.
+/// The runs of the only scenario.
 fn one(printed: &[Printed]) -> Result<ResultSet> {
     let first = printed.first().context("expected a result")?;
     let mut sets = sets(first)?;
     sets.pop().context("expected a result")
 }
 
-/// A number of a run by the name that sweeps give it; none where nothing was measured.
+/// A number of a run by its name in sweeps; none if it was not measured.
 fn metric(run: &RunResult, name: &str) -> Option<f64> {
     let metric = METRICS.iter().find(|metric| metric.name == name);
     metric
@@ -69,13 +69,13 @@ fn metric(run: &RunResult, name: &str) -> Option<f64> {
         .value(&Measured::new(run))
 }
 
-/// A number with a factor and decimals, a dash where there is none, or nothing tells it.
+/// A number times a factor, with `decimals` decimals; a dash if there is none, or it says nothing.
 fn cell(value: Option<f64>, factor: f64, decimals: usize) -> String {
     let known = value.filter(|value| !value.is_nan());
     known.map_or("–".into(), |value| fixed(value * factor, decimals))
 }
 
-/// Several in one cell.
+/// Several numbers in one cell.
 fn cells<const N: usize>(values: [Option<f64>; N], factor: f64, decimals: usize) -> String {
     values
         .map(|value| cell(value, factor, decimals))

@@ -9,22 +9,22 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// With what it is measured.
+/// The means of measurement.
 pub struct Setting {
     /// The program.
     pub program: PathBuf,
-    /// Recordings that are no part of the project.
+    /// Recordings that are not part of the project.
     pub traces: Option<PathBuf>,
 }
 
-/// Runs commands, each once, however many tables are made of it.
+/// Runs commands, each once, however many tables use it.
 pub struct Taker {
     setting: Setting,
     printed: HashMap<&'static str, Printed>,
     interrupted: Arc<AtomicBool>,
 }
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Clone, Debug)]
 pub enum Printed {
     /// JSON.
@@ -33,7 +33,7 @@ pub enum Printed {
     Text(String),
 }
 
-/// A table, as it is now.
+/// A table as measured now.
 pub struct Taken {
     commands: &'static [&'static str],
     sources: Vec<Printed>,
@@ -41,10 +41,10 @@ pub struct Taken {
 }
 
 impl Taker {
-    /// One that has run nothing yet.
+    /// A taker that has run nothing yet.
     ///
     /// # Errors
-    /// When the program cannot be found, or interrupts cannot be waited for.
+    /// If the program does not exist, or the handler of interrupts cannot be set.
     pub fn new(setting: Setting) -> Result<Self> {
         let program = setting.program.display();
         ensure!(
@@ -52,7 +52,7 @@ impl Taker {
             "no program {program}: ./dev measurements builds it"
         );
         let interrupted = Arc::new(AtomicBool::new(false));
-        // A terminal interrupts the command, too, which ends in order.
+        // A terminal also interrupts the command, which then ends in good order.
         signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))?;
         Ok(Self {
             setting,
@@ -61,15 +61,15 @@ impl Taker {
         })
     }
 
-    /// Whether the user has had enough.
+    /// Whether the user has interrupted it.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Measures what a table says.
+    /// Measures the numbers of a table.
     ///
     /// # Errors
-    /// When a command fails, or prints what the table is not made of.
+    /// If a command fails, or the table cannot be made from its output.
     pub fn take(&mut self, row: &Row) -> Result<Taken> {
         let mut sources = Vec::new();
         for command in row.commands {
@@ -80,7 +80,7 @@ impl Taker {
             }
             sources.push(self.printed[command].clone());
         }
-        let table = (row.table)(&sources).context("its output is not what the table is made of")?;
+        let table = (row.table)(&sources).context("the table cannot be made from its output")?;
         Ok(Taken {
             commands: row.commands,
             sources,
@@ -96,16 +96,17 @@ impl Taker {
                 self.setting.program,
                 self.with_recordings(rest)?
             ),
-            // What cargo has compiled says is on standard error, and so is what the tests say.
+            // Cargo prints compilation on standard error, and so do the tests.
             None => format!("exec {line} 2>&1"),
         };
         let mut command = Command::new("sh");
         command.args(["-c", &script]).stdin(Stdio::null());
-        // Its progress is ours.
+        // Its progress is shown as ours.
         command.stdout(Stdio::piped()).stderr(Stdio::inherit());
         let output = command.spawn()?.wait_with_output()?;
         let text = String::from_utf8(output.stdout)?;
-        // One that holds the simulator against the kernel fails if they are apart; its numbers stand all the same.
+        // A command that compares the simulator with the kernel fails if they differ; its numbers are used all the
+        // same.
         let told = of_ours.and_then(|_| serde_json::from_str(&text).ok());
         match told {
             Some(json) if !self.is_interrupted() => Ok(Printed::Json(json)),
@@ -116,7 +117,7 @@ impl Taker {
         }
     }
 
-    /// A command with the folder's recordings in the place of that word, each as a rate.
+    /// A command with the folder's recordings in place of the word RECORDINGS, each as a rate.
     fn with_recordings(&self, line: &str) -> Result<String> {
         const WORD: &str = "'down.rate=RECORDINGS'";
         let Some(folder) = self.setting.traces.as_ref().filter(|_| line.contains(WORD)) else {
@@ -145,7 +146,7 @@ impl Taker {
 }
 
 impl Taken {
-    /// What stands between a table's marks: when it was taken, by what, and the table.
+    /// The text between a table's marks: when and with what it was taken, and the table.
     pub fn block(&self, date: &str) -> String {
         let commands = self.commands.iter().map(|command| format!("`{command}`"));
         let commands = commands.collect::<Vec<_>>().join(", ");
@@ -175,7 +176,7 @@ impl Taken {
         said
     }
 
-    /// How well the laboratory kept time, and the runs of which it says that they should not be counted.
+    /// How well the laboratory kept time, and the runs that it says should not be counted.
     fn doubts(&self) -> String {
         let errors = self.healths();
         let errors = errors.filter_map(|health| health.pointer("/timing_error_ms/p99")?.as_f64());
@@ -195,21 +196,21 @@ impl Taken {
         said + "\n"
     }
 
-    /// Runs of which the laboratory says that they should not be counted.
+    /// The number of runs that the laboratory says should not be counted.
     pub fn doubted(&self) -> usize {
         let warnings = self.healths();
         let warnings = warnings.filter_map(|health| health.get("warnings")?.as_array());
         warnings.filter(|warnings| !warnings.is_empty()).count()
     }
 
-    /// What each run says of itself.
+    /// The health report of each run.
     fn healths(&self) -> impl Iterator<Item = &Value> {
         let sets = self.results();
         let sets = sets.filter_map(|set| set.get("runs")?.as_array());
         sets.flatten().filter_map(|run| run.get("health"))
     }
 
-    /// Each result that was printed.
+    /// Each result in the output.
     fn results(&self) -> impl Iterator<Item = &Value> {
         self.sources.iter().flat_map(|printed| match printed {
             Printed::Json(Value::Array(sets)) => sets.iter().collect(),

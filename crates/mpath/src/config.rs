@@ -1,30 +1,29 @@
-//! What the two ends are set to.
+//! Settings of the two ends.
 
 use std::time::Duration;
 
-/// How paths that share a queue are told.
+/// How to find paths that share a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detection {
-    /// The thesis's way (section 3.1.3): their loss intervals overlap. A queue that overflows by a packet or two
-    /// takes them from one path, mostly, and is not found.
+    /// The thesis's way (section 3.1.3): their loss intervals overlap. A queue that overflows by only a packet or two
+    /// mostly drops them from one path, and is not found.
     LossIntervals,
-    /// That, and: whenever one of them loses a packet, the round trips of the other are longer than usual.
+    /// The same, and also: whenever one of the two loses a packet, the round trips of the other are longer than usual.
     #[default]
     Queues,
 }
 
-/// Settings of a sender. The defaults are the thesis's (section 3.3.7), but for
-/// [`Detection`].
+/// Settings of a sender. The defaults are the thesis's (section 3.3.7), except for [`Detection`].
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// α: the largest share of a proxied path's window that one shared loss moves to the direct path.
     pub alpha: f64,
     /// β: new proxied paths after a loss on the direct path, as a share of its window.
     pub beta: f64,
-    /// How paths that share a queue with the direct one are told.
+    /// How to find paths that share a queue with the direct one.
     pub detection: Detection,
-    /// τ as a multiple of the direct path's round trip: how long a probe may take, and how long the
-    /// receiver waits before it asks for what is missing.
+    /// τ as a multiple of the direct path's round trip: how long a probe may take, and how long the receiver waits
+    /// before it asks for missing packets.
     pub patience: f64,
     /// Time between two probes (section 3.1.1).
     pub probe_interval: Duration,
@@ -32,10 +31,10 @@ pub struct Config {
     pub probe_attempts: u32,
     /// Window of the direct path at the start, in packets (RFC 6928; the thesis: "like TCP").
     pub initial_window: u32,
-    /// How long a path is left alone when it has been dropped for the first time; twice as long each
-    /// further time. The thesis says "temporarily".
+    /// How long a path that was dropped is not used, the first time; twice as long each further time. The thesis says
+    /// "temporarily".
     pub pause: Duration,
-    /// Where random choices start from.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
@@ -60,7 +59,7 @@ impl Default for Config {
 pub struct ReceiverConfig {
     /// Packets that may wait for those before them or for the application.
     pub buffer: u64,
-    /// Packets that one feedback acknowledges at most (section 3.1.2).
+    /// The most packets that one feedback acknowledges (section 3.1.2).
     pub packets_per_feedback: u32,
     /// How long an acknowledgement may wait for others.
     pub feedback_delay: Duration,

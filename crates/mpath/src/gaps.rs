@@ -18,14 +18,14 @@ impl<T> Default for Gaps<T> {
 }
 
 impl<T: Copy> Gaps<T> {
-    /// Adds [first, end), which lies behind all others; nothing if it is empty.
+    /// Adds [first, end), which is above all other ranges; nothing if it is empty.
     pub fn push(&mut self, first: u64, end: u64, note: T) {
         if first < end {
             self.ranges.insert(first, (end, note));
         }
     }
 
-    /// Takes a number out; false if it was not in any.
+    /// Takes a number out; false if it was in no range.
     pub fn remove(&mut self, number: u64) -> bool {
         let Some((&first, &(end, note))) = self.ranges.range(..=number).next_back() else {
             return false;
@@ -39,7 +39,7 @@ impl<T: Copy> Gaps<T> {
         true
     }
 
-    /// Forgets the lowest.
+    /// Forgets the lowest range.
     pub fn pop_first(&mut self) {
         self.ranges.pop_first();
     }

@@ -1,5 +1,5 @@
-//! mPath without I/O and without a clock: one stream over the direct path and over paths through
-//! proxies, that goes round congested core links (thesis chapter 3).
+//! mPath without I/O and without a clock: one stream over the direct path and over paths through proxies, which avoid
+//! congested core links (thesis chapter 3).
 //!
 //! ```text
 //!                 ┌────────────── direct ──────────────┐
@@ -9,15 +9,15 @@
 //!              └───────────── feedback, direct ──────────────┘
 //! ```
 //!
-//! The caller brings packets, what the application writes and reads, and the time; [`Sender`] and
-//! [`Receiver`] say what to send, by which proxy, and when to be called again. Simulator and sockets
-//! move the same [`Data`] and [`Feedback`]; [`wire`] is how they look as bytes.
+//! The caller brings packets, what the application writes and reads, and the time; [`Sender`] and [`Receiver`] say what
+//! to send, through which proxy, and when to be called again. Simulator and sockets move the same [`Data`] and
+//! [`Feedback`]; [`wire`] has their form in bytes.
 //!
 //! * The stream is counted in packets. Their payload stays with the caller, filed under
 //!   [`Data::stream`].
-//! * What happens depends on the configuration, its seed, the calls and their times.
-//! * "Equation" and "section" without more are the thesis's; where it leaves something open the
-//!   comment says which reading was taken.
+//! * The behaviour depends on the configuration, its seed, the calls and their times.
+//! * "Equation" and "section" without more are the thesis's; where it leaves a choice, the comment says which reading
+//!   was taken.
 //!
 //! A stream of two packets, whose payload goes with them as bytes:
 //!

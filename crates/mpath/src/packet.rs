@@ -1,9 +1,9 @@
-//! What the two ends tell each other.
+//! The packets that the two ends exchange.
 
 use std::time::Duration;
 
-/// A path of one connection, for as long as the connection lasts: a proxy that is used again is
-/// another path, so that nothing of its past is taken for news. The direct path is 0.
+/// A path of one connection, for as long as the connection lasts: a proxy that is used again becomes another path, so
+/// that packets from its past are not taken for new ones. The direct path is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
 
@@ -15,31 +15,31 @@ impl PathId {
 /// A packet of the stream, without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// The path that it takes.
+    /// The path on which it is sent.
     pub path: PathId,
-    /// Its number on the path, from 0: what shows losses.
+    /// Its number on the path, from 0: it shows losses.
     pub path_seq: u64,
-    /// Its number in the stream, from 0: what restores order. A retransmission has the same.
+    /// Its number in the stream, from 0: it restores order. A retransmission has the same.
     pub stream: u64,
-    /// τ: how long to wait for what is missing before asking for it. Whole milliseconds on the wire.
+    /// τ: how long to wait for missing packets before asking for them. Whole milliseconds on the wire.
     pub patience: Duration,
     /// Whether the stream ends with it.
     pub fin: bool,
 }
 
-/// What the receiver tells the sender, always by the direct way (section 3.1.2). ACK, SNACK and PNACK
-/// of the thesis are this one packet: with reports alone, with `missing`, with `lost`.
+/// The receiver's message to the sender, always on the direct path (section 3.1.2). ACK, SNACK and PNACK of the thesis
+/// are this one packet: with reports alone, with `missing`, with `lost`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// Number in the stream of the first packet that is missing.
     pub next: u64,
     /// Numbers in the stream below this one may be sent.
     pub limit: u64,
-    /// Paths on which something has come.
+    /// Paths on which a packet has arrived.
     pub reports: Vec<PathReport>,
-    /// PNACK: what is missing on paths, told once.
+    /// PNACK: numbers missing on paths, each told once.
     pub lost: Vec<PathGap>,
-    /// SNACK: what is missing of the stream and has been waited for long enough.
+    /// SNACK: numbers missing in the stream that the receiver has awaited long enough.
     pub missing: Vec<Gap>,
 }
 
@@ -56,15 +56,15 @@ impl Feedback {
 pub struct PathReport {
     /// Which one.
     pub path: PathId,
-    /// Largest number on the path that has come.
+    /// Largest number on the path that has arrived.
     pub largest: u64,
-    /// Numbers below it that have not come. A late one takes itself off again.
+    /// Numbers below it that have not arrived. When a late one arrives it is subtracted again.
     pub lost: u64,
-    /// How long ago the largest came. Whole microseconds on the wire.
+    /// How long ago the packet with the largest number arrived. Whole microseconds on the wire.
     pub delay: Duration,
 }
 
-/// Numbers that have not come.
+/// Numbers that have not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The first of them.
@@ -80,7 +80,7 @@ impl Gap {
     }
 }
 
-/// Numbers on a path that have not come.
+/// Numbers on a path that have not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathGap {
     /// The path.

@@ -1,4 +1,4 @@
-//! The receiving end: what has come, what is missing, and what the sender is told of it.
+//! The receiving end: what has arrived, what is missing, and what the sender is told about it.
 
 mod paths;
 mod reassembly;
@@ -10,12 +10,12 @@ use paths::Paths;
 use reassembly::Reassembly;
 use tidegate_time::Instant;
 
-/// What became of a packet that arrived.
+/// What the receiver did with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It is new: keep its payload.
     New,
-    /// It has come before.
+    /// It has arrived before.
     Duplicate,
     /// It lies beyond what the sender was allowed, or beyond the stream's end.
     Refused,
@@ -32,16 +32,16 @@ pub struct Receiver {
     paths: Paths,
     /// Packets since the last feedback.
     unacknowledged: u32,
-    /// Acknowledgement: when it is sent at the latest.
+    /// When the acknowledgement is sent at the latest.
     acknowledge_by: Option<Instant>,
-    /// Something is to be told at once.
+    /// A feedback is to be sent at once.
     urgent: bool,
     /// The limit that the sender has been told.
     told_limit: u64,
 }
 
 impl Receiver {
-    /// An end to which nothing has come.
+    /// An end that has received nothing.
     pub fn new(config: ReceiverConfig) -> Self {
         Self {
             config,
@@ -72,8 +72,8 @@ impl Receiver {
     /// The application reads up to `max` packets; returns how many.
     pub fn read(&mut self, max: u64) -> u64 {
         let count = self.stream.read(max);
-        // A sender that had little room left is told of it when there is much (RFC 9293 §3.8.6.2.2 in
-        // spirit: no silly windows).
+        // A sender that had little room left is told when there is much (in the spirit of RFC 9293 §3.8.6.2.2: no silly
+        // windows).
         let room = |limit: u64| limit.saturating_sub(self.stream.next());
         let half = self.config.buffer / 2;
         self.urgent |= room(self.told_limit) < half / 2 && room(self.stream.limit()) >= half;
@@ -85,7 +85,7 @@ impl Receiver {
         self.stream.next()
     }
 
-    /// Whether a feedback should go at once: after reading, that there is room again.
+    /// Whether a feedback should be sent at once: after reading, to say that there is room again.
     pub fn is_urgent(&self) -> bool {
         self.urgent
     }
@@ -100,7 +100,7 @@ impl Receiver {
         self.stream.finished()
     }
 
-    /// Packets that wait: for those before them, or to be read.
+    /// Packets that wait for those before them, or to be read.
     pub fn waiting(&self) -> u64 {
         self.stream.waiting()
     }
@@ -110,7 +110,7 @@ impl Receiver {
         self.stream.most_waiting()
     }
 
-    /// The next feedback to be sent at `now`, by the direct way.
+    /// The next feedback to be sent at `now`, on the direct path.
     pub fn transmit(&mut self, now: Instant) -> Option<Feedback> {
         if !self.is_due(now) {
             return None;

@@ -1,4 +1,4 @@
-//! The sending end: which packet goes by which path, and when.
+//! The sending end: which packet is sent on which path, and when.
 
 mod path;
 mod paths;
@@ -24,7 +24,7 @@ use std::time::Duration;
 use stream::{Carrier, Stream};
 use tidegate_time::Instant;
 
-/// A proxy, as the caller calls it.
+/// A proxy, by the caller's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProxyId(pub u32);
 
@@ -50,7 +50,7 @@ pub struct Info {
     pub timeouts: u64,
     /// Shared losses so far that moved load to the direct path.
     pub aggregations: u64,
-    /// Proxies that may be used or are.
+    /// Proxies that are in use or may be used.
     pub usable_proxies: usize,
 }
 
@@ -83,7 +83,7 @@ pub struct Sender {
     probing: Probing,
     timeouts: u64,
     aggregations: u64,
-    /// When nothing was on its way and nothing could be sent: since when, if so.
+    /// Since when nothing was in flight and nothing could be sent, if so.
     stalled: Option<Instant>,
 }
 
@@ -94,11 +94,11 @@ const FAR_BELOW: f64 = 0.25;
 /// How long a path must have lived to be judged by its contribution.
 const TRIAL: Duration = Duration::from_secs(10);
 
-/// A probe may take so long at least: where τ is shorter than that, the 10 ms that the receiver may keep
-/// its answer back, or a machine that is late, would make every proxy fail.
+/// The least time that a probe may take: if τ is shorter, the 10 ms for which the receiver may delay its answer, or a
+/// slow machine, would make every proxy fail.
 const LEAST_PROBE: Duration = Duration::from_millis(30);
 
-/// Round trip to reckon with before there is a measurement (RFC 6298 §2.1: half its timeout).
+/// The round trip assumed before there is a measurement (RFC 6298 §2.1: half its timeout).
 const UNKNOWN_RTT: Duration = Duration::from_millis(500);
 
 impl Sender {
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Proxies that the registry knows; those known already count once.
+    /// Adds proxies that the registry knows; known ones count once.
     pub fn add_proxies(&mut self, ids: impl IntoIterator<Item = ProxyId>) {
         self.proxies.add(ids);
     }
@@ -127,7 +127,7 @@ impl Sender {
         !self.proxies.has_untried()
     }
 
-    /// The application writes so many packets.
+    /// The application writes `packets` packets.
     pub fn write(&mut self, packets: u64) {
         self.stream.write(packets);
     }
@@ -137,12 +137,12 @@ impl Sender {
         self.stream.finish();
     }
 
-    /// Packets of the stream below it need not be kept any more.
+    /// Packets of the stream below this number need not be kept any more.
     pub fn acknowledged(&self) -> u64 {
         self.stream.acknowledged()
     }
 
-    /// Whether everything written has come.
+    /// Whether everything written has arrived.
     pub fn is_acknowledged(&self) -> bool {
         self.stream.is_acknowledged()
     }
@@ -178,7 +178,7 @@ impl Sender {
     }
 
     fn transmit_probe(&mut self, now: Instant) -> Option<Transmission> {
-        // τ must be known, and what is lost is not for probes: it is waited for.
+        // τ must be known; and a lost packet is not sent as a probe, since the receiver waits for it.
         if self.paths.direct().rtt.smoothed().is_none()
             || !self.probing.is_due(now, &self.proxies)
             || !self.stream.has_new()
@@ -200,7 +200,7 @@ impl Sender {
 
     /// The receiver's feedback arrives.
     pub fn receive(&mut self, now: Instant, feedback: &Feedback) {
-        // Windows grow only if they were what limited the sender (RFC 7661).
+        // Windows grow only if they limited the sender (RFC 7661).
         let waits = self.stream.has_work();
         self.stream.acknowledge(feedback.next, feedback.limit);
         for gap in &feedback.lost {
@@ -236,7 +236,7 @@ impl Sender {
         self.stalled = None;
     }
 
-    /// What a PNACK names goes again, by whatever path has room.
+    /// The packets that a PNACK names are sent again, on any path that has room.
     fn lose(&mut self, lost: &PathGap) {
         let Some(path) = self.paths.get(lost.path) else {
             return;
@@ -283,8 +283,8 @@ impl Sender {
         }
     }
 
-    /// A loss on the direct path may create proxied paths: β of the `window` that it had, once all
-    /// that exist have had a loss (section 3.1.3).
+    /// A loss on the direct path may create proxied paths: β of the direct path's `window` before the loss, once all
+    /// existing ones have had a loss (section 3.1.3).
     fn create_paths(&mut self, now: Instant, window: f64) {
         if self.paths.proxied().iter().any(|path| path.loss.is_none()) {
             return;
@@ -305,9 +305,9 @@ impl Sender {
         }
     }
 
-    /// Gives a proxied path up: for good if it has contributed little, or else for a while. What was on
-    /// its way goes again. The thesis says so of timeouts; of paths that load aggregation has emptied it
-    /// says only that they are dropped, and its Fig. 3.7 shows that they stay away.
+    /// Gives a proxied path up: for good if it has contributed little, otherwise for a while. Its packets in flight are
+    /// sent again. The thesis says so about timeouts; about paths that load aggregation has emptied it says only that
+    /// they are dropped, and its Fig. 3.7 shows that they stay away.
     fn drop_path(&mut self, now: Instant, id: PathId) {
         let Some(mut path) = self.paths.remove(id) else {
             return;
@@ -331,7 +331,7 @@ impl Sender {
         !others.is_empty() && contribution < FAR_BELOW * sum / others.len() as f64
     }
 
-    /// What was on its way on a path goes again.
+    /// The packets in flight on a path are sent again.
     fn give_up(&mut self, path: PathId, streams: Vec<u64>) {
         for stream in streams {
             self.stream.lose_on(stream, path);
@@ -388,7 +388,7 @@ impl Sender {
         self.give_up(PathId::DIRECT, lost);
     }
 
-    /// Nothing is on its way, yet not everything is there or may go.
+    /// Nothing is in flight, yet not everything has arrived or may be sent.
     fn is_stalled(&self) -> bool {
         let quiet = self.paths.iter().all(|path| path.in_flight() == 0) && self.probing.is_quiet();
         quiet && (self.stream.unacknowledged() > 0 || self.stream.is_blocked())
@@ -422,7 +422,7 @@ impl Sender {
     }
 }
 
-/// The next packet of the stream takes that path; the packet, and the place of the path's proxy.
+/// The next packet of the stream is sent on `path`; returns the packet, and the place of the path's proxy.
 fn put_on(
     path: &mut Path,
     stream: &mut Stream,

@@ -1,7 +1,7 @@
-//! Packets as bytes, version 1: what is where stands in `docs/internals/mpath.md`.
+//! Packets as bytes, version 1; `docs/internals/mpath.md` has the layout.
 //!
-//! Numbers are in network order. Each header says how long it is: what a later version adds stands
-//! behind what this one knows, and is skipped.
+//! Numbers are in network order. Each header states its length: fields that a later version adds follow those that this
+//! one knows, and are skipped.
 
 mod cursor;
 mod data;
@@ -44,13 +44,16 @@ pub enum Malformed {
     #[error("version {0}, expected 1")]
     Version(u8),
     /// No kind of this version.
-    #[error("kind {0} is not known")]
+    #[error("packet kind {0}, expected {DATA} to {CONTROL}")]
     Kind(u8),
     /// A header shorter than its kind's.
-    #[error("a header of {0} bytes is too short")]
+    #[error("a header of {0} bytes, too short for its kind of packet")]
     Header(usize),
     /// More entries than a feedback may have.
-    #[error("{0} entries are more than a feedback may have")]
+    #[error(
+        "a feedback with {0} entries of a kind, expected at most {}",
+        Feedback::GAPS
+    )]
     Entries(usize),
     /// Neither IPv4 nor IPv6.
     #[error("address family {0}, neither 4 nor 6")]
@@ -58,8 +61,8 @@ pub enum Malformed {
     /// More bytes than a sealed packet's header says.
     #[error("the packet is longer than its header says")]
     Oversized,
-    /// No word about a session that this version knows.
-    #[error("control {0} is not known")]
+    /// A control message that this version does not know.
+    #[error("unknown control message {0}")]
     Control(u32),
 }
 
@@ -70,16 +73,16 @@ pub enum Packet<'a> {
     Data {
         /// The connection.
         connection: u64,
-        /// What the receiver's protocol needs.
+        /// The fields for the receiver's protocol.
         data: Data,
         /// The stream's bytes.
         payload: &'a [u8],
     },
-    /// The receiver's word.
+    /// The receiver's feedback.
     Feedback {
         /// The connection.
         connection: u64,
-        /// What it says.
+        /// Its contents.
         feedback: Feedback,
     },
     /// A packet for a proxy to forward.
@@ -90,11 +93,11 @@ pub enum Packet<'a> {
     Hello(Hello<'a>),
     /// The second.
     Answer(Answer<'a>),
-    /// A word about the session.
+    /// A message about the session.
     Control {
         /// The connection.
         connection: u64,
-        /// What it says.
+        /// Its contents.
         control: Control,
     },
 }
@@ -102,7 +105,7 @@ pub enum Packet<'a> {
 /// Reads a packet.
 ///
 /// # Errors
-/// When it is none of this version, or cut short. Whatever the bytes are, that is all that happens.
+/// If it is no packet of this version, or cut short. Nothing else happens, whatever the bytes are.
 pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     let mut cursor = Cursor::new(bytes);
     let first = cursor.u8()?;
@@ -128,16 +131,16 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     }
 }
 
-/// What all headers begin with: version and kind, length in words, flags.
+/// The beginning of all headers: version and kind, length in words, flags.
 const HEAD: usize = 4;
 
-/// Of these, what has been read when the kind is known.
+/// The part of it that has been read when the kind is known.
 const HEAD_READ: usize = 2;
 
-/// Headers are counted in words of so many bytes.
+/// Headers are counted in words of this many bytes.
 const WORD: usize = 4;
 
-/// Writes what all headers begin with, of a header of so many bytes.
+/// Writes the beginning of a header of `header` bytes.
 fn write_head(out: &mut Vec<u8>, kind: u8, header: usize, flags: u16) {
     out.push(VERSION << 4 | kind);
     out.push((header / WORD) as u8);

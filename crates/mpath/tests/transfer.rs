@@ -1,4 +1,4 @@
-//! Both ends over ways that lose, reorder and duplicate: everything arrives, once, whatever happens.
+//! Both ends over paths that lose, reorder and duplicate: everything arrives once, whatever happens.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -10,7 +10,7 @@ use tidegate_mpath::{
     Transmission, wire,
 };
 
-/// What a way does to its packets.
+/// What a path does to its packets.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     /// Least delay, and how much more it may be.
@@ -27,7 +27,7 @@ impl Way {
     };
 }
 
-/// What travels.
+/// A packet on its way.
 #[derive(Clone, Debug)]
 enum Packet {
     Data(Data),
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Until everything has come and is known to have, or virtual time is over.
+    /// Runs until everything has arrived and is known to have, or virtual time is over.
     fn run(&mut self, seconds: f64) -> bool {
         let end = Instant::from_secs_f64(seconds);
         while self.now < end {
@@ -121,7 +121,7 @@ impl World {
             self.send(self.back, Packet::Feedback(feedback));
         }
         assert!(self.receiver.waiting() <= self.buffer);
-        // A window never holds more than has been delivered and what it began with.
+        // A window is never larger than what has been delivered plus its initial size.
         let grown: u64 = self.sender.paths().map(|path| path.delivered).sum();
         let window = self.sender.info().window;
         assert!(
@@ -169,7 +169,7 @@ impl World {
     }
 }
 
-/// What is left of a feedback when it has been bytes.
+/// A feedback after it has been written to bytes and read again.
 fn through_bytes(feedback: Feedback) -> Feedback {
     let mut bytes = Vec::new();
     wire::write_feedback(&mut bytes, 1, &feedback);
@@ -205,7 +205,7 @@ proptest! {
         world.assert_intact();
     }
 
-    /// Whatever a peer says, nothing panics and nothing is taken for delivered that was not sent.
+    /// Whatever a peer reports, nothing panics, and no packet counts as delivered that was not sent.
     #[test]
     fn nonsense_from_the_peer_does_no_harm(
         seed: u64,

@@ -1,5 +1,5 @@
-//! What registry and clients tell each other, as JSON (`docs/internals/mpath.md`). Fields that are not known are
-//! ignored, so that a later version can add some.
+//! The messages of registry and clients, as JSON (`docs/internals/mpath.md`). Unknown fields are ignored, so that a
+//! later version can add some.
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ pub const RECEIVERS: &str = "/v1/receivers";
 /// Where senders ask.
 pub const RELAYS: &str = "/v1/relays";
 
-/// What a proxy's `Authorization` begins with; time, nonce and MAC follow.
+/// The beginning of a proxy's `Authorization`; time, nonce and MAC follow.
 pub const SCHEME: &str = "tidegate1";
 
-/// Relays in an answer unless somebody asks for another number, and at most.
+/// Relays in an answer unless the sender asks for another number.
 pub const RELAYS_DEFAULT: u16 = 64;
-/// See [`RELAYS_DEFAULT`].
+/// The most relays in an answer.
 pub const RELAYS_MAX: u16 = 256;
 
 /// A receiver's name, which it chooses at random and gives to those that may send to it.
@@ -31,55 +31,55 @@ impl fmt::Display for ReceiverId {
     }
 }
 
-/// A proxy wants to be listed, or not any more.
+/// A proxy wants to be listed, or no longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrol {
-    /// Where packets reach it; if it does not know, its port at the address it asks from.
+    /// The address at which packets reach it; none: the address that its request comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
     /// Its UDP port.
     pub port: u16,
-    /// To be taken off the list.
+    /// It wants to be taken off the list.
     #[serde(default)]
     pub leaving: bool,
 }
 
-/// A receiver wants to be found, or not any more.
+/// A receiver wants to be found, or no longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announce {
     /// Its name.
     pub receiver: ReceiverId,
-    /// A secret of the receiver: nobody else can move the name to another address.
+    /// A secret of the receiver: without it no other machine can move the name to another address.
     #[serde(with = "hexadecimal")]
     pub key: [u8; 16],
-    /// Its address, if it knows it. It has to be the one that it asks from.
+    /// Its address, if it knows it. It has to be the one that the request comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
     /// Its UDP port.
     pub port: u16,
-    /// Not to be found any more.
+    /// It wants to be found no longer.
     #[serde(default)]
     pub leaving: bool,
 }
 
-/// What proxies and receivers are told.
+/// The answer to proxies and receivers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// The address under which they are.
+    /// The address under which they are listed.
     pub address: SocketAddr,
-    /// For how long, if they do not ask again.
+    /// For how many seconds, if they do not ask again.
     pub seconds: u64,
 }
 
-/// A sender asks for the way to a receiver.
+/// A sender asks for the paths to a receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
     /// Its name.
     pub receiver: ReceiverId,
-    /// Proxies that are not wanted.
+    /// Proxies to leave out.
     #[serde(default)]
     pub exclude: Vec<SocketAddr>,
-    /// How many proxies at most.
+    /// The most proxies in the answer.
     #[serde(default = "relays_default")]
     pub most: u16,
 }
@@ -88,14 +88,14 @@ fn relays_default() -> u16 {
     RELAYS_DEFAULT
 }
 
-/// The way to a receiver.
+/// The paths to a receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ways {
     /// The receiver's address.
     pub destination: SocketAddr,
-    /// The sender's address as the registry sees it: the capabilities are good for it alone.
+    /// The sender's address as the registry sees it: the capabilities are valid for it alone.
     pub source: IpAddr,
-    /// Seconds after 1970 until which they are.
+    /// Until when they are valid, in seconds after 1970.
     pub expires_s: u64,
     /// The proxies, in random order.
     pub relays: Vec<GrantedRelay>,
@@ -106,12 +106,12 @@ pub struct Ways {
 pub struct GrantedRelay {
     /// Its UDP address.
     pub address: SocketAddr,
-    /// What to put into the envelope.
+    /// The capability for the envelope.
     #[serde(with = "base64")]
     pub capability: Vec<u8>,
 }
 
-/// Why not.
+/// The reason for a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// A sentence.

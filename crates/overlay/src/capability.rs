@@ -1,5 +1,5 @@
-//! The right to have a proxy forward packets: for one sender, one receiver, and a time. The registry
-//! issues it, the proxy checks it with its key alone.
+//! The right to let a proxy forward packets: for one sender, one receiver, and a limited time. The registry issues it,
+//! the proxy checks it with its key alone.
 
 use crate::address::octets;
 use std::fmt;
@@ -10,39 +10,39 @@ pub const BYTES: usize = 32;
 
 const VERSION: u8 = 1;
 
-/// Of the MAC's 256 bits, 192 are sent.
+/// Of the MAC's 256 bits 192 are sent.
 const MAC: usize = 24;
 const TERMS: usize = BYTES - MAC;
 
 /// Seconds by which the registry's clock and a proxy's may differ.
 pub const SLACK_S: u64 = 30;
 
-/// What a proxy checks capabilities with.
+/// The key by which a proxy checks capabilities.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyKey([u8; 32]);
 
-/// Why a capability is not good.
+/// Why a capability is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// Neither the length nor the version that is known.
-    #[error("the capability is of no version that is known")]
+    /// An unknown version, or a wrong length.
+    #[error("the capability has an unknown version or a wrong length")]
     Version,
     /// Forged, or for another proxy, sender or destination.
     #[error("the capability was not issued for this proxy, sender and destination")]
     Mac,
-    /// Genuine, and too old.
+    /// Genuine, but too old.
     #[error("the capability has expired")]
     Expired,
 }
 
 impl ProxyKey {
-    /// A key of 32 bytes that nobody can guess.
+    /// Takes a secret, random key of 32 bytes.
     pub const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// A capability for packets from `source`, whatever their port (NATs change it), to `destination`,
-    /// until so many seconds after 1970.
+    /// A capability for packets from `source`, whatever their port (NATs change it), to `destination`, until
+    /// `expires_s` seconds after 1970.
     pub fn issue(&self, source: IpAddr, destination: SocketAddr, expires_s: u32) -> [u8; BYTES] {
         let mut capability = [0; BYTES];
         capability[0] = VERSION;
@@ -52,10 +52,10 @@ impl ProxyKey {
         capability
     }
 
-    /// Says whether a capability is good for a packet from `source` to `destination`.
+    /// Checks whether a capability is valid for a packet from `source` to `destination`.
     ///
     /// # Errors
-    /// When it is not valid. Only for a genuine one the error says that it has expired.
+    /// If it is not valid. The error says that it has expired only if it is genuine.
     pub fn check(
         &self,
         capability: &[u8],

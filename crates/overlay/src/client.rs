@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Attempts of a sender, and the pause after the first; later ones are each twice as long.
+/// Attempts of a sender, and the pause after the first; each later pause is twice as long.
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -27,21 +27,21 @@ pub struct Registry {
     http: Arc<Http>,
 }
 
-/// The way to a receiver, and the right to use it.
+/// The paths to a receiver, and the right to use them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The receiver's address.
     pub destination: SocketAddr,
-    /// The sender's own as the registry sees it: proxies forward its packets from there alone.
+    /// The sender's own address as the registry sees it: proxies forward its packets only from there.
     pub source: IpAddr,
     /// Proxies on the way, in random order.
     pub relays: Vec<GrantedRelay>,
-    /// Until when the capabilities are good; ask again before that.
+    /// Until when the capabilities are valid; ask again before that.
     pub expires: SystemTime,
 }
 
-/// Everything of one transfer uses one address family, since a NAT or a second address of the machine may otherwise
-/// make the sender look like another one.
+/// All parts of one transfer use one address family, since a NAT or a second address of the machine may otherwise make
+/// the sender look like another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     V4,
@@ -51,7 +51,7 @@ enum Family {
 impl Family {
     const ALL: [Self; 2] = [Self::V4, Self::V6];
 
-    /// Those that a socket at this address hears.
+    /// The families that a socket at this address receives.
     fn heard_at(listening: SocketAddr) -> Vec<Self> {
         match listening.ip().to_canonical() {
             IpAddr::V4(_) => vec![Self::V4],
@@ -65,17 +65,17 @@ impl Registry {
     /// Registries at `http://HOST:PORT`.
     ///
     /// # Errors
-    /// When there is none, or one is no such address. Nobody is asked yet.
+    /// If the list is empty, or an entry is no such address. No registry is asked yet.
     pub fn new<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> Result<Self, Error> {
         let http = Arc::new(Http::new(urls)?);
         Ok(Self { http })
     }
 
-    /// Where the receiver is, and proxies that forward to it, without those in `exclude`. Tries for some
-    /// seconds when no registry answers.
+    /// The receiver's address, and proxies that forward to it, without those in `exclude`. Tries for some seconds when
+    /// no registry answers.
     ///
     /// # Errors
-    /// When nobody knows the receiver, or no registry answers.
+    /// If no registry knows the receiver, or none answers.
     pub fn relays(&self, receiver: ReceiverId, exclude: &[SocketAddr]) -> Result<Grant, Error> {
         let ask = Ask {
             receiver,
@@ -112,7 +112,7 @@ impl From<Ways> for Grant {
             destination: ways.destination,
             source: ways.source,
             relays: ways.relays,
-            // Capabilities end before there are more seconds than these.
+            // Capabilities end before this number of seconds.
             expires: UNIX_EPOCH + Duration::from_secs(ways.expires_s.min(u32::MAX.into())),
         }
     }

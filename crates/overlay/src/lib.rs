@@ -1,4 +1,4 @@
-//! mPath's overlay: who forwards packets, for whom, and by what right (`docs/internals/mpath.md`).
+//! mPath's overlay: which proxies forward packets, for whom, and by what right (`docs/internals/mpath.md`).
 //!
 //! ```text
 //!            announces itself ┌──────────┐ registers
@@ -32,17 +32,17 @@ pub use tidegate_time::Instant;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time as both clocks tell it.
+/// The time by both clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Seconds since 1970, for what several machines have to agree upon.
+    /// Seconds since 1970, for times that several machines must agree on.
     pub unix_s: u64,
-    /// Since the start of the process, for what must not jump.
+    /// Time since the start of the process, for intervals that must not jump.
     pub instant: Instant,
 }
 
 impl Now {
-    /// The time, in a process or a part of it that began at `began`.
+    /// The time now, in a process that began at `began`.
     pub fn since(began: std::time::Instant) -> Self {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {

@@ -6,25 +6,25 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 use tidegate_admission::network_of;
 
-/// How much, of whatever is counted.
+/// A rate of whatever is counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// In a second.
+    /// Per second.
     pub per_second: f64,
-    /// At once.
+    /// The largest burst.
     pub burst: f64,
 }
 
-/// What may pass.
+/// The rates that may pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// In all; none for anything.
+    /// In total; none: unlimited.
     pub overall: Option<Rate>,
-    /// From one source; none for anything.
+    /// From one source; none: unlimited.
     pub source: Option<Rate>,
 }
 
-/// Fills with its rate, up to its burst.
+/// A token bucket: fills with its rate, up to its burst.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     left: f64,
@@ -40,7 +40,7 @@ impl Bucket {
         }
     }
 
-    /// Takes so much out if it is there.
+    /// Takes `much` out if it is there.
     pub fn take(&mut self, rate: Rate, much: f64, now: Instant) -> bool {
         self.fill(rate, now);
         let there = much <= self.left;
@@ -56,18 +56,17 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
-    /// A full one can be forgotten: a new one would be the same.
+    /// Whether it is full: then it can be forgotten, since a new one would be the same.
     fn is_full(&mut self, rate: Rate, now: Instant) -> bool {
         self.fill(rate, now);
         self.left >= rate.burst
     }
 }
 
-/// Sources at a time. Full buckets make room; when there is none, new sources wait.
+/// The most sources at a time. Full buckets make room; if there are none, new sources are refused.
 const SOURCES: usize = 1 << 14;
 
-/// Of those, the sources of one network, since one person may have all of its addresses: a /48 of IPv6 has 65 536
-/// sources.
+/// The most sources of one network, since one person may have all of its addresses: a /48 of IPv6 has 65 536 sources.
 const OF_NETWORK: usize = 256;
 
 /// Least time between two searches for room, since a search looks at every bucket.
@@ -85,7 +84,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// So much for each.
+    /// With `rate` for each source.
     pub fn new(rate: Rate) -> Self {
         Self {
             rate,
@@ -96,7 +95,7 @@ impl Sources {
         }
     }
 
-    /// Takes so much out of this source's bucket if it is there.
+    /// Takes `much` out of this source's bucket if it is there.
     pub fn take(&mut self, source: IpAddr, much: f64, now: Instant) -> bool {
         let (source, rate) = (whose(source), self.rate);
         if let Some(bucket) = self.buckets.get_mut(&source) {
@@ -135,7 +134,7 @@ impl Sources {
     }
 }
 
-/// Whoever has one address of IPv6 has its /64.
+/// A source is an address of IPv4 or a /64 of IPv6, since one user has all of the /64.
 pub(crate) fn whose(source: IpAddr) -> IpAddr {
     match source.to_canonical() {
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
@@ -192,7 +191,7 @@ mod tests {
         let mut sources = Sources::new(RATE);
         let network = |n: u128| IpAddr::from((0x2001_0db8 << 96 | n << 64).to_be_bytes());
         let taken = (0..70_000).filter(|&n| sources.take(network(n), 10.0, at(0)));
-        // Two /48: the numbers above 65 535 are of the second.
+        // Two /48: the numbers above 65 535 belong to the second.
         assert_eq!(taken.count(), 2 * OF_NETWORK);
         assert!(sources.take([192, 0, 2, 1].into(), 10.0, at(0)));
     }
@@ -204,7 +203,7 @@ mod tests {
         let mut take = |last: u8, ms| sources.take([192, 0, 2, last].into(), 10.0, at(ms));
         assert!(take(1, 0) && take(2, 0) && take(3, 0));
         assert!(!take(4, 0));
-        // Room is there, and has just been looked for.
+        // There is room, but the last search for it was a moment ago.
         assert!(!take(4, 500));
         assert!(take(4, 1000));
         assert_eq!(sources.buckets.len(), 1);

@@ -1,5 +1,5 @@
-//! The proxy: takes packets out of their envelopes and sends them on, if the registry has allowed it.
-//! It knows its key and nothing of any transfer; what it keeps of senders are token buckets.
+//! The proxy: takes packets out of their envelopes and sends them on, if the registry has allowed it. It knows its key
+//! and nothing about any transfer; it keeps nothing about senders but token buckets.
 //!
 //! [`Filter`] decides, without sockets and without a clock; [`Proxy`] moves the packets.
 

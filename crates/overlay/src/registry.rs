@@ -1,4 +1,4 @@
-//! The registry: who is in the overlay, and capabilities for those who ask.
+//! The registry: who is in the overlay, and capabilities for senders that ask.
 
 mod authorization;
 mod server;

@@ -1,4 +1,4 @@
-//! The overlay's secret: what registry and proxies share, and nobody else knows.
+//! The overlay's secret, which only registry and proxies know.
 
 use crate::address::octets;
 use crate::capability::ProxyKey;
@@ -7,14 +7,14 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-/// What a token begins with.
+/// The beginning of a token.
 const PREFIX: &str = "tgp1-";
 
-/// Bytes of the secret, and of the sum behind it that shows a slip of the pen.
+/// Bytes of the secret, and of the checksum after it, which shows typing errors.
 const SECRET: usize = 32;
 const SUM: usize = 4;
 
-/// What the keys are for; never to be changed without a new number (BLAKE3 section 2.3, `derive_key`).
+/// The purposes of keys; never to be changed without a new number (BLAKE3 section 2.3, `derive_key`).
 const PROXY_KEY: &str = "tidegate mPath overlay, key of a proxy, 1";
 const ENROLMENT_KEY: &str = "tidegate mPath overlay, key of enrolments, 1";
 const TOKEN_SUM: &str = "tidegate mPath overlay, sum of a token, 1";
@@ -23,20 +23,18 @@ const TOKEN_SUM: &str = "tidegate mPath overlay, sum of a token, 1";
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; SECRET]);
 
-/// No token of an overlay.
+/// Not an overlay's token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected a token of an overlay: {PREFIX} and 58 letters and digits, without a mistake in them"
-)]
+#[error("expected an overlay's token: {PREFIX} and 58 letters and digits; was it copied whole?")]
 pub struct BadToken;
 
 impl Secret {
-    /// Takes 32 bytes that nobody can guess.
+    /// Takes 32 secret, random bytes.
     pub fn new(random: [u8; SECRET]) -> Self {
         Self(random)
     }
 
-    /// The key of the proxy at this address. Registry and proxy know it without asking each other.
+    /// The key of the proxy at `proxy`. Registry and proxy can both compute it.
     pub fn proxy_key(&self, proxy: SocketAddr) -> ProxyKey {
         let mut material = Vec::with_capacity(SECRET + 18);
         material.extend(self.0);
@@ -45,7 +43,7 @@ impl Secret {
         ProxyKey::new(blake3::derive_key(PROXY_KEY, &material))
     }
 
-    /// What a proxy shows in order to be listed: a MAC over what it asks for.
+    /// The MAC over a proxy's request to be listed.
     pub fn enrolment_mac(&self, time_s: u64, nonce: &str, body: &[u8]) -> blake3::Hash {
         let key = blake3::derive_key(ENROLMENT_KEY, &self.0);
         let mut mac = blake3::Hasher::new_keyed(&key);

@@ -18,7 +18,7 @@ fn secret() -> Secret {
     Secret::new([1; 32])
 }
 
-/// A proxy, a receiver, and the registry that they found each other by.
+/// A proxy, a receiver, and the registry by which they found each other.
 struct Overlay {
     proxy: Proxy,
     receiver: UdpSocket,
@@ -69,7 +69,7 @@ impl Overlay {
         (relay.address, envelope)
     }
 
-    /// Has the proxy work until so many packets have come.
+    /// Runs the proxy until `packets` packets have come.
     fn forward(&mut self, packets: u64) {
         let began = Instant::now();
         while self.proxy.counts().received.packets < packets {
@@ -78,7 +78,7 @@ impl Overlay {
         }
     }
 
-    /// What the receiver has got by now.
+    /// The packets that the receiver has by now.
     fn received(&self) -> Vec<Vec<u8>> {
         let mut packets = Vec::new();
         let mut buffer = [0; 65_535];
@@ -201,7 +201,7 @@ fn everything_else_is_refused_and_counted_under_its_name() {
     // Nothing is answered.
     overlay.sender.set_nonblocking(true).unwrap();
     assert!(overlay.sender.recv(&mut [0; 10]).is_err());
-    // And what is good still passes.
+    // And a valid packet still passes.
     overlay.sender.send_to(&good, proxy).unwrap();
     overlay.forward(cases.len() as u64 + 1);
     assert_eq!(overlay.received(), [b"packet"]);

@@ -1,5 +1,5 @@
-//! Registries over a real Redis server, which the tests start themselves; where it is not installed they
-//! say so and do nothing.
+//! Registries over a real Redis server, which the tests start themselves; where it is not installed they say so and are
+//! skipped.
 
 mod common;
 
@@ -75,8 +75,8 @@ impl Drop for Server {
     }
 }
 
-/// Debian's package redis-tools holds the server's program, too, under another name and without a service
-/// that is started when it is installed: which of the two it is depends on what it is called.
+/// Debian's package redis-tools also has the server's program, under another name and without a service that starts on
+/// installation: the name by which it is called decides which of the two it is.
 fn run(folder: &TempDir) -> std::io::Result<Child> {
     match run_as("redis-server", folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => run_as("redis-check-rdb", folder),
@@ -182,7 +182,7 @@ fn everything_that_is_written_has_our_name_and_an_end() {
         let ends_s: i64 = redis::cmd("TTL").arg(&key).query(&mut connection).unwrap();
         assert!((0..=121).contains(&ends_s), "{key}: {ends_s}");
     }
-    // The proxy is silent, and goes by itself, also from a list that others keep alive.
+    // The proxy is silent, and disappears by itself, also from a list that others keep alive.
     until("the proxy is forgotten", || {
         let grant = registry(&registry_server).relays(RECEIVER, &[]);
         grant.unwrap().relays.is_empty()

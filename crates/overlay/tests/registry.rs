@@ -54,7 +54,7 @@ fn a_sender_gets_the_receivers_address_and_capabilities_that_proxies_find_good()
         assert_eq!(check(LOCAL), Ok(()));
         assert_eq!(check([127, 0, 0, 2].into()), Err(Invalid::Mac));
     }
-    // Those that end in order are taken off at once.
+    // Entries that end in good order are taken off at once.
     drop(proxies);
     let grant = registry.relays(RECEIVER, &[]).unwrap();
     assert_eq!(grant.relays, []);
@@ -121,7 +121,7 @@ fn neither_can_a_proxy_be_announced_nor_a_name_be_taken_over() {
         local(4000)
     );
     drop(receiver);
-    // One that was killed has left its name behind, which is its own again.
+    // A receiver that was killed has left its name behind, and gets it back.
     let killed = Announce {
         receiver: RECEIVER,
         key: KEY,
@@ -174,7 +174,7 @@ fn a_registry_that_restarts_is_found_again() {
     until("both notice", || {
         receiver.error().is_some() && proxy.error().is_some()
     });
-    // Whoever is there goes on meanwhile.
+    // A proxy that is there goes on meanwhile.
     assert_eq!(proxy.addresses(), [local(5000)]);
     let silent = registry.relays(RECEIVER, &[]);
     assert!(
@@ -217,7 +217,7 @@ fn garbage_is_refused_in_words() {
             "expected POST",
         ),
         (post("/", ""), "404", "expected /v1/"),
-        // As a web page could have its visitor announce himself.
+        // As a web page could let its visitor's browser announce itself.
         (
             post(RECEIVERS, "{}").replace("application/json", "text/plain"),
             "415",
@@ -236,7 +236,7 @@ fn garbage_is_refused_in_words() {
                 r#"{"receiver":"07070707070707070707070707070707","key":"07070707070707070707070707070707","port":0}"#,
             ),
             "400",
-            "nobody can listen",
+            "no proxy or receiver can listen",
         ),
         (
             format!("POST / HTTP/1.1\r\na: {long}\r\n\r\n"),

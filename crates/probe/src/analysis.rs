@@ -14,7 +14,7 @@ pub mod rate;
 pub mod responsiveness;
 mod threshold;
 
-/// The value with that share of `values` at or below it; not a number of none. Sorts them.
+/// The value that has `share` of `values` at or below it; NaN if there are none. Sorts them.
 pub(crate) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1);
@@ -22,7 +22,7 @@ pub(crate) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.get(index).copied().unwrap_or(f64::NAN)
 }
 
-/// The one in the middle.
+/// The median.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     quantile(&mut values, 0.5)
 }

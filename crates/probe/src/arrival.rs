@@ -1,4 +1,4 @@
-//! What is known of a packet that arrived.
+//! An arrived packet.
 
 use crate::{Data, Stage};
 use tidegate_time::Instant;
@@ -8,7 +8,7 @@ use tidegate_time::Instant;
 pub struct Arrival {
     /// Its place in the train.
     pub sequence: u32,
-    /// What it was sent for.
+    /// The stage of the train that it belongs to.
     pub stage: Stage,
     /// Length of the IP packet.
     pub bytes: u16,
@@ -19,7 +19,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// `data` arrived.
+    /// The record of `data`.
     pub fn of(data: &Data, arrived: Instant) -> Self {
         Self {
             sequence: data.sequence,
@@ -30,7 +30,7 @@ impl Arrival {
         }
     }
 
-    /// Time on the way as the two clocks have it, in nanoseconds: their difference included. The far end may say any time.
+    /// Time on the way by the two clocks, in nanoseconds, including their difference. The far end may claim any time.
     pub fn one_way_ns(&self) -> i64 {
         let way = i128::from(self.arrived.as_nanos()) - i128::from(self.sent.as_nanos());
         way.clamp(i64::MIN.into(), i64::MAX.into()) as i64

@@ -1,4 +1,5 @@
-//! Both ends of a measurement over emulated links, in virtual time: no kernel, and the truth is known.
+//! Both ends of a measurement over emulated links, in virtual time: no kernel, and all properties of the link are
+//! known.
 
 use crate::{Arrival, Data, Echo, Message, Ping, Pinger, Pong, Receiver, Train, TrainConfig};
 use std::time::Duration;
@@ -55,7 +56,7 @@ pub enum Side {
     Server,
 }
 
-/// From the server to the clients: one queue for all of them, or one each in a cell.
+/// From the server to the clients: one queue for all of them, or one for each in a cell.
 #[derive(Debug)]
 enum Down {
     Link(Box<Link<Message>>),
@@ -66,7 +67,7 @@ impl Down {
     fn push(&mut self, now: Instant, message: Message) {
         match self {
             Self::Link(link) => link.push(now, message),
-            // Each train goes to a device of its own; answers go to the first.
+            // Each train goes to a device of its own; pongs go to the first.
             Self::Cell(cell) => {
                 let user = match message {
                     Message::Data(data) => usize::from(data.flow) % cell.users().len(),
@@ -114,34 +115,34 @@ pub struct Emulated {
     client: Clock,
 }
 
-/// What is measured at the same time.
+/// Measurements that run at the same time.
 #[derive(Debug, Default)]
 pub struct Experiment {
-    /// Trains, and where each sets out from.
+    /// The trains, and the side that sends each.
     pub trains: Vec<(Side, TrainConfig)>,
-    /// When each sets out, after the start; without an entry at once.
+    /// When each starts, after the beginning; without an entry at once.
     pub delays: Vec<Duration>,
-    /// The client asks the server for the time so often.
+    /// The interval between the client's pings.
     pub ping_every: Option<Duration>,
-    /// For so long, if there is nothing else.
+    /// How long it pings, if nothing else runs.
     pub ping_for: Duration,
 }
 
-/// What came of an experiment.
+/// The results of an experiment.
 #[derive(Debug, Default)]
 pub struct Observed {
-    /// What arrived of each train.
+    /// The arrivals of each train.
     pub trains: Vec<Vec<Arrival>>,
-    /// Whether each of them made a queue overflow.
+    /// Whether each train made a queue overflow.
     pub overflowed: Vec<bool>,
-    /// Bytes that each of them sent.
+    /// Bytes that each train sent.
     pub sent_bytes: Vec<u64>,
-    /// Questions and answers.
+    /// Pings and pongs.
     pub echoes: Vec<Echo>,
 }
 
 impl Emulated {
-    /// Links of that make; `seed` is for all that is random.
+    /// Links with these settings; `seed` is for everything random.
     pub fn new(down: Config, up: Config, client: Clock, seed: u64) -> Self {
         let down = Down::Link(Box::new(Link::new(down, seed)));
         Self::over(down, up, client, seed)
@@ -166,7 +167,7 @@ impl Emulated {
         self.now
     }
 
-    /// Does an experiment, and waits until the links are empty.
+    /// Runs an experiment, and waits until the links are empty.
     pub fn perform(&mut self, experiment: &Experiment) -> Observed {
         let start = self.now;
         let mut trains: Vec<_> = experiment
@@ -281,7 +282,7 @@ impl Emulated {
         match message {
             Message::Data(data) => {
                 if let Some(index) = index(data.flow) {
-                    // Reports go by the run's time, arrivals by the clock of their end.
+                    // Reports use the run's time, arrivals the clock of their end.
                     receivers[index].take(self.now, clock, &data);
                 }
             }
@@ -303,7 +304,7 @@ impl Emulated {
     }
 }
 
-/// What the two ends have besides trains.
+/// The state of the two ends besides trains.
 struct Ends {
     flows: Vec<u8>,
     pinger: Option<Pinger>,
@@ -311,7 +312,7 @@ struct Ends {
 }
 
 impl Side {
-    /// The end opposite.
+    /// The opposite end.
     pub fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,

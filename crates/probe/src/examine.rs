@@ -10,17 +10,17 @@ use crate::emulated::{Emulated, Experiment, Side};
 use crate::{Arrival, Pace, TrainConfig};
 use std::time::Duration;
 
-/// Sizes of packets, largest first: the thesis's range, 200 to 1420 bytes, and one between that shares
-/// only the time of 20 bytes with both ([`crate::analysis::period`]).
+/// Sizes of packets, largest first: the thesis's range, 200 to 1420 bytes, and one between, which has only the time of
+/// 20 bytes in common with both ([`crate::analysis::period`]).
 pub const SIZES: [u16; 3] = [1420, 560, 200];
 
-/// Where a train begins that knows nothing of the link, in bit/s.
+/// The initial rate of a train that knows nothing about the link, in bit/s.
 const START_BPS: f64 = 200e3;
 
-/// What no train exceeds unless somebody says so, in bit/s.
+/// The largest rate of a train unless the caller sets another, in bit/s.
 const MAX_BPS: f64 = 200e6;
 
-/// What a train may cost at most, in bytes, and how long it may fill.
+/// The most bytes of a train, and how long it may fill.
 const MAX_BYTES: u64 = 150_000_000;
 const MAX_TIME: Duration = Duration::from_secs(300);
 
@@ -30,10 +30,10 @@ const BURSTS_TIME: Duration = Duration::from_secs(3);
 /// Seconds for which a link is kept busy while something else is measured.
 pub const OVERFLOW_SECONDS: u64 = 30;
 
-/// What trains that fill the queue say of a direction.
+/// What trains that fill the queue show about a direction.
 #[derive(Clone, Debug, Default)]
 pub struct Overflows {
-    /// What arrived of each.
+    /// The arrivals of each.
     pub trains: Vec<Vec<Arrival>>,
     /// The buffer, if it overflowed.
     pub buffer: Option<Buffer>,
@@ -43,7 +43,7 @@ pub struct Overflows {
     pub bytes: u64,
 }
 
-/// A train that fills the queue with packets of that size.
+/// A train that fills the queue with packets of `bytes` bytes.
 pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
     TrainConfig {
         flow,
@@ -56,7 +56,7 @@ pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
     }
 }
 
-/// Whether the queue keeps waits short, whatever its length, and how short is well known.
+/// Whether the queue bounds the wait, whatever its length, and the bound is well known.
 fn bounds_time(trains: &[Flights]) -> bool {
     let managed = |train| overflow(train).is_some_and(|o| o.policy == DropPolicy::Aqm);
     let bound = common_bound(&trains.iter().collect::<Vec<_>>());
@@ -80,10 +80,11 @@ pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
     }
 }
 
-/// The same, each train by `run`, which tells what arrived and how many bytes were sent; `bytes` for all of them together.
+/// The same, with each train run by `run`, which returns the arrivals and the bytes sent; `bytes` for all of them
+/// together.
 ///
 /// # Errors
-/// Those of `run`.
+/// The errors of `run`.
 pub fn overflows_by<E>(
     bytes: u64,
     mut run: impl FnMut(TrainConfig) -> Result<(Vec<Arrival>, u64), E>,
@@ -97,7 +98,7 @@ pub fn overflows_by<E>(
         train.max_bytes = ((bytes as f64 * share) as u64).min(MAX_BYTES);
         let enough = filled.len() == 2 && bounds_time(&filled);
         if enough {
-            // The size of such a queue does not depend on the packets': they are wanted for the bursts only.
+            // The size of such a queue does not depend on the packets': the other trains are only for the bursts.
             train.max_time = BURSTS_TIME;
         }
         let (arrivals, sent) = run(train)?;
@@ -115,5 +116,6 @@ pub fn overflows_by<E>(
     Ok(found)
 }
 
-/// Of the bytes, what each size may cost: a buffer of packets takes most with the largest, one of bytes the same with all.
+/// The shares of the bytes for each size: a buffer of packets needs most with the largest, one of bytes the same with
+/// all.
 const SHARES: [f64; 3] = [0.5, 0.25, 0.25];

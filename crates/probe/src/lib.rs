@@ -1,5 +1,5 @@
-//! What a link does to packets: bursts, rate, buffer, drop policy, queues and delays, after chapter 4 of
-//! the thesis. But for [`net`] there is no I/O and no clock: packets and the time come in, packets and results come out.
+//! How a link treats packets: bursts, rate, buffer, drop policy, queues and delays, after chapter 4 of the thesis.
+//! Except for [`net`] there is no I/O and no clock: packets and the time come in, packets and results come out.
 //!
 //! ```text
 //!   Train ──▶ Message::Data ──▶ the link ──▶ Receiver ──▶ Arrivals ──▶ analysis ──▶ results
@@ -7,9 +7,10 @@
 //!     └──────────── Message::Report ◀───────────┘
 //! ```
 //!
-//! * [`Train`] says which packets to send when; [`Receiver`] notes what arrives and reports back.
-//! * [`analysis`] are pure functions from what arrived to what the link is.
-//! * [`net`] drives both ends over UDP; [`emulated`] does over a [`tidegate_link::Link`] in virtual time, where the truth is known.
+//! * [`Train`] says which packets to send when; [`Receiver`] notes arrivals and reports back.
+//! * [`analysis`] has pure functions from arrivals to the link's properties.
+//! * [`net`] drives both ends over UDP; [`emulated`] drives them over a [`tidegate_link::Link`] in virtual time, where
+//!   all properties of the link are known.
 
 pub mod analysis;
 mod arrival;

@@ -1,4 +1,4 @@
-//! What both ends tell each other while they measure.
+//! The messages of both ends during a measurement.
 
 use tidegate_time::Instant;
 
@@ -11,17 +11,17 @@ pub const SEAL: usize = 34;
 /// One packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// One of a train.
+    /// A packet of a train.
     Data(Data),
-    /// What of a train has arrived.
+    /// How much of a train has arrived.
     Report(Report),
-    /// A question for the time.
+    /// A request for the time.
     Ping(Ping),
     /// Its answer.
     Pong(Pong),
 }
 
-/// What a train's packet is for.
+/// The stage of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// A few, far apart: the delay of an empty queue.
@@ -37,7 +37,7 @@ pub enum Stage {
 pub struct Data {
     /// The train.
     pub flow: u8,
-    /// What it is for.
+    /// Its stage.
     pub stage: Stage,
     /// Its place in the train, from 0.
     pub sequence: u32,
@@ -47,7 +47,7 @@ pub struct Data {
     pub bytes: u16,
 }
 
-/// What of a train has arrived so far.
+/// How much of a train has arrived so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The train.
@@ -58,29 +58,29 @@ pub struct Report {
     pub packets: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// When this was so, by the receiver's clock; whole microseconds on the wire.
+    /// The time of this report, by the receiver's clock; whole microseconds on the wire.
     pub at: Instant,
     /// Delay of the latest packet above the least of the train, in microseconds.
     pub queued_us: u32,
 }
 
-/// A question for the time.
+/// A request for the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ping {
     /// Its number.
     pub sequence: u32,
-    /// When it was sent, by the asker's clock.
+    /// When it was sent, by the requester's clock.
     pub sent: Instant,
 }
 
 /// The answer, which is sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pong {
-    /// The question's number.
+    /// The request's number.
     pub sequence: u32,
-    /// When the question was sent, by the asker's clock.
+    /// When the request was sent, by the requester's clock.
     pub asked: Instant,
-    /// When it came and was answered, by the answerer's clock.
+    /// When it arrived and was answered, by the answering end's clock.
     pub answered: Instant,
 }
 

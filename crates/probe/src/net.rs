@@ -1,4 +1,4 @@
-//! Both ends over UDP: who may measure, how much, and that nobody is flooded.
+//! Both ends over UDP: who may measure, how much, and protection of third parties against floods.
 //!
 //! ```text
 //!   client                                server
@@ -12,8 +12,8 @@
 //!   TCP: a pass with a tag ──▶ load or probes       ([`load`])
 //! ```
 //!
-//! * No answer is longer than its question before the cookie has come back.
-//! * A tag is a keyed BLAKE3 of direction, session, counter and what the packet says; a packet that was seen before,
+//! * No answer is longer than its request before the cookie has come back.
+//! * A tag is a keyed BLAKE3 of direction, session, counter and the packet's contents; a packet that was seen before,
 //!   comes from another address or has a wrong tag is dropped and counted.
 //! * The server sends only while it hears from the client ([`SILENCE`]), no faster than its rate and no more than the
 //!   session's and the server's budgets.
@@ -38,9 +38,9 @@ use std::time::Duration;
 /// The port that the server listens at, unless told otherwise.
 pub const PORT: u16 = 4817;
 
-/// A far end that says nothing for so long has gone.
+/// A far end that is silent for this long has gone.
 pub const SILENCE: Duration = Duration::from_secs(3);
 
-/// Packets that are received before sending has its turn: if they come faster than they can be processed, the far end
-/// still has to get its reports.
+/// Packets that are received before sending gets its turn: if they come faster than they can be processed, the far end
+/// must still get its reports.
 const AT_ONCE: usize = 256;

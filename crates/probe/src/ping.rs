@@ -1,17 +1,17 @@
-//! Questions for the time, at a steady pace.
+//! Pings at a steady pace.
 
 use crate::{Ping, Pong};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// One question and its answer: four moments by two clocks, the two of the answerer being one.
+/// A ping and its pong: three moments by two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// When it was asked, by the asker's clock.
+    /// When the ping was sent, by the sender's clock.
     pub asked: Instant,
-    /// When it was answered, by the answerer's.
+    /// When it was answered, by the other end's clock.
     pub answered: Instant,
-    /// When the answer came, by the asker's.
+    /// When the pong arrived, by the sender's clock.
     pub heard: Instant,
 }
 
@@ -25,13 +25,13 @@ impl Echo {
         }
     }
 
-    /// The round trip, which needs one clock only.
+    /// The round trip, which needs only one clock.
     pub fn round_trip(&self) -> Duration {
         self.heard - self.asked
     }
 }
 
-/// Asks again and again.
+/// Pings again and again.
 #[derive(Debug)]
 pub struct Pinger {
     next: Instant,
@@ -41,7 +41,7 @@ pub struct Pinger {
 }
 
 impl Pinger {
-    /// Asks from `start` to `until`.
+    /// Pings from `start` to `until`.
     pub fn new(start: Instant, every: Duration, until: Instant) -> Self {
         Self {
             next: start,
@@ -51,12 +51,12 @@ impl Pinger {
         }
     }
 
-    /// When the next question is due, if there is one.
+    /// When the next ping is due, if there is one.
     pub fn next_event(&self) -> Option<Instant> {
         (self.next < self.until).then_some(self.next)
     }
 
-    /// The question due by `now`; `clock` is the asker's.
+    /// The ping due by `now`; `clock` is the sender's.
     pub fn poll(&mut self, now: Instant, clock: Instant) -> Option<Ping> {
         self.next_event().filter(|&at| at <= now)?;
         self.next += self.every;

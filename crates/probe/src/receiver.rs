@@ -1,4 +1,4 @@
-//! The far end of a train: notes what arrives, and reports.
+//! The far end of a train: notes arrivals, and reports.
 
 use crate::{Arrival, Data, Report};
 use std::time::Duration;
@@ -8,21 +8,21 @@ use tidegate_time::Instant;
 /// some tens of milliseconds.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Notes what arrives of one train.
+/// Notes the arrivals of one train.
 #[derive(Debug)]
 pub struct Receiver {
     flow: u8,
     arrivals: Vec<Arrival>,
     bytes: u64,
     next_sequence: u32,
-    /// Least time on the way as the clocks have it, in nanoseconds.
+    /// Least time on the way by the two clocks, in nanoseconds.
     least_ns: i64,
     /// When the next report is due; none before the first packet.
     report_at: Option<Instant>,
 }
 
 impl Receiver {
-    /// For the train of that number.
+    /// For the train with the number `flow`.
     pub fn new(flow: u8) -> Self {
         Self {
             flow,
@@ -49,7 +49,7 @@ impl Receiver {
         self.report_at
     }
 
-    /// What is to be told now. Silence of the link is told too, so that the sender hears of it.
+    /// The report that is due now. Silence of the link is reported, too, so that the sender learns of it.
     pub fn report(&mut self, now: Instant) -> Option<Report> {
         self.report_at.filter(|&at| at <= now)?;
         self.report_at = Some(now + INTERVAL);
@@ -70,7 +70,7 @@ impl Receiver {
         self.arrivals.len()
     }
 
-    /// What arrived, in order of time.
+    /// The arrivals, in order of time.
     pub fn into_arrivals(self) -> Vec<Arrival> {
         self.arrivals
     }

@@ -1,4 +1,4 @@
-//! What a measurement found, for people and for programs.
+//! The results of a measurement, for people and for programs.
 
 mod both;
 mod devices;
@@ -20,14 +20,14 @@ pub use minutes::Minutes;
 use serde::{Deserialize, Serialize};
 use tidegate_time::Instant;
 
-/// All of it.
+/// All results.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Results {
     /// The server's name.
     pub server: String,
     /// Least round trip, in milliseconds.
     pub base_rtt_ms: f64,
-    /// How the client's clock stands to the server's.
+    /// The client's clock against the server's.
     pub clock: Option<ClockEstimate>,
     /// To the client.
     pub down: Option<Way>,
@@ -43,14 +43,14 @@ pub struct Results {
     pub minutes: Option<Minutes>,
     /// Bytes sent, both directions together.
     pub bytes: u64,
-    /// Tests that were asked for and not done to their end, and why: a sentence each.
+    /// Tests that were requested but not finished, and why: one sentence each.
     #[serde(default)]
     pub missing: Vec<String>,
 }
 
 impl Results {
-    /// What is known only at the end: how the clocks stand, from all answers, and by them what became of `trains` of
-    /// the test of both ways; `idle` are round trips of the idle link.
+    /// Adds the results that are known only at the end: the clocks' estimate, from all pongs, and by it the results of
+    /// `trains` of the test of both ways; `idle` are round trips of the idle link.
     pub fn conclude(&mut self, echoes: &[Echo], idle: &[Echo], trains: Option<&Trains>) {
         let rate = |way: &Option<Way>| Some(way.as_ref()?.rate?.median_bps);
         let uploaded = || Some(summary(&bursts::backlogged(&trains?.up))?.median_bps);
@@ -66,20 +66,21 @@ impl Results {
 /// One direction.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Way {
-    /// What it carried while it was busy.
+    /// The rate that it carried while it was busy.
     pub rate: Option<RateSummary>,
-    /// The interval of bursts; none were seen without.
+    /// The interval of bursts; none if none were seen.
     pub period: Option<Period>,
-    /// The buffer; without, nothing overflowed within the data allowed.
+    /// The buffer; none if nothing overflowed within the data allowed.
     pub buffer: Option<Buffer>,
     /// Round trips while its queue was filled.
     pub latency: Option<LoadedLatency>,
-    /// What steering would gain, if it was predicted.
+    /// The gain of steering, if it was predicted.
     pub gain: Option<Gain>,
 }
 
 impl Way {
-    /// From what its trains did, and round trips of the idle link and beside the trains. `to_client`: it is the downlink.
+    /// From the results of its trains, and round trips of the idle link and beside the trains. `to_client`: it is the
+    /// downlink.
     pub fn of(found: &Overflows, idle: &[Echo], beside: &[Echo], to_client: bool) -> Self {
         let train = found.trains.first().map_or(&[][..], Vec::as_slice);
         let busy = while_full(train, beside, to_client);
@@ -118,7 +119,7 @@ impl Way {
         }
     }
 
-    /// What `tidegate run` would gain, in words.
+    /// The gain of `tidegate run`, in words.
     pub fn gain_words(&self) -> String {
         self.gain.as_ref().map_or_else(
             || "not known: the buffer did not overflow".into(),
@@ -127,7 +128,7 @@ impl Way {
     }
 }
 
-/// Two figures at least.
+/// With at least two digits.
 fn kilobytes(bytes: f64) -> String {
     match bytes / 1e3 {
         kilobytes if kilobytes < 9.95 => format!("{kilobytes:.1} KB"),
@@ -135,7 +136,7 @@ fn kilobytes(bytes: f64) -> String {
     }
 }
 
-/// A rate in the unit that leaves it figures: 16 kbit/s, 4.80 Mbit/s.
+/// A rate with a suitable unit: 16 kbit/s, 4.80 Mbit/s.
 pub(crate) fn rate(bps: f64) -> String {
     match bps {
         bps if bps < 9_950.0 => format!("{:.1} kbit/s", bps / 1e3),
@@ -153,11 +154,11 @@ fn while_full(train: &[Arrival], beside: &[Echo], to_client: bool) -> Vec<Echo> 
     beside.iter().filter(within).copied().collect()
 }
 
-/// From when to when at least half of the longest queue stood, by the client's clock.
+/// The time in which at least half of the longest queue stood, by the client's clock.
 fn full_time(train: &[Arrival], to_client: bool) -> Option<(Instant, Instant)> {
     let ways = || train.iter().map(Arrival::one_way_ns);
     let (least, most) = (ways().min()?, ways().max()?);
-    // By the client's clock, which is the echoes'.
+    // By the client's clock, as the pings are.
     let full = train
         .iter()
         .filter(|a| a.one_way_ns().saturating_sub(least) >= most.saturating_sub(least) / 2);
@@ -167,7 +168,7 @@ fn full_time(train: &[Arrival], to_client: bool) -> Option<(Instant, Instant)> {
     times.iter().min().copied().zip(times.iter().max().copied())
 }
 
-/// The least round trip, in milliseconds; not a number of none.
+/// The least round trip, in milliseconds; NaN without any.
 pub fn base_rtt_ms(echoes: &[Echo]) -> f64 {
     let trips = echoes.iter().map(|e| e.round_trip().as_secs_f64() * 1e3);
     trips.reduce(f64::min).unwrap_or(f64::NAN)

@@ -17,35 +17,35 @@ use progress::Progress;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Twice what arrives: filling a buffer of B bytes with k times the rate takes B·k/(k − 1) bytes, and
-/// until its overflow is seen, which is B behind, k·B more; k = 2 makes the sum least, 4·B.
+/// Twice the arriving rate: filling a buffer of B bytes with k times the rate takes B·k/(k − 1) bytes, and until its
+/// overflow is seen, which is B later, k·B more; k = 2 makes the sum least, 4·B.
 const OVERLOAD: f64 = 2.0;
 
-/// Low enough for the queue to empty soon, often enough for an AQM that drops meanwhile to be seen.
+/// Low enough for the queue to empty soon, high enough to see an AQM that drops meanwhile.
 const UNDERLOAD: f64 = 0.3;
 
-/// So many packets should meet the emptying queue: a short one is drained more slowly, at this share of the arriving
-/// rate at most. The bound of an AQM is where they are no longer lost.
+/// This many packets should meet the emptying queue: a short one is drained more slowly, with at most this share of the
+/// arriving rate. The bound of an AQM is where packets are no longer lost.
 const WITNESSES: u32 = 200;
 const SLOWEST: f64 = 0.75;
 
-/// Packets that meet an empty queue, and the time between them: the larger ones of the thesis, at
-/// 227 kbit/s, are no load for a link of 0.5 Mbit/s.
+/// Packets that meet an empty queue, and the time between them: the larger ones of the thesis, at 227 kbit/s, do not
+/// load a link of 0.5 Mbit/s.
 const QUIET_PACKETS: u32 = 8;
 const QUIET_GAP: Duration = Duration::from_millis(50);
 
-/// From the overflow that is seen until the queue is let go: some more losses to judge by.
+/// From the detected overflow until the queue is drained: some more losses to judge by.
 const HOLD: Duration = Duration::from_millis(300);
 const HOLD_PACKETS: u32 = 100;
 
-/// A packet at least so often.
+/// The longest time between two packets.
 const LONGEST_GAP: Duration = Duration::from_millis(200);
 
-/// A queue below this share of the longest, or below so many microseconds, is empty.
+/// A queue below this share of the longest, or below this many microseconds, is empty.
 const EMPTY_SHARE: f64 = 0.03;
 const EMPTY_US: u32 = 3000;
 
-/// Without a report for so long the far end has gone.
+/// Without a report for this long the far end has gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Rates, sizes and bounds of a train.
@@ -57,11 +57,11 @@ pub struct TrainConfig {
     pub bytes: u16,
     /// How its rate is chosen.
     pub pace: Pace,
-    /// Where it begins, in bit/s.
+    /// Its initial rate, in bit/s.
     pub start_bps: f64,
-    /// What it never exceeds, in bit/s.
+    /// Its largest rate, in bit/s.
     pub max_bps: f64,
-    /// Bytes that it may cost at most.
+    /// The most bytes that it may cost.
     pub max_bytes: u64,
     /// How long it may take.
     pub max_time: Duration,
@@ -70,17 +70,17 @@ pub struct TrainConfig {
 /// How a train's rate is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// As the picture has it: fills, overflows and lets go.
+    /// As in the picture: fills, overflows and drains.
     Overflow,
-    /// So many bytes on the way, as the thesis kept the link busy (Figs. 4.6 and 4.13).
+    /// This many bytes in flight, as the thesis kept the link busy (Figs. 4.6 and 4.13).
     Window(u64),
     /// A constant rate in bit/s, as its delay-sensitive flow has (Fig. 4.12).
     Constant(f64),
-    /// What arrives and a quarter more: always busy, and soon full.
+    /// The arriving rate and a quarter more: always busy, and soon full.
     Busy,
 }
 
-/// A train under way.
+/// A running train.
 #[derive(Debug)]
 pub struct Train {
     config: TrainConfig,
@@ -93,9 +93,9 @@ pub struct Train {
     rate_bps: f64,
     progress: Progress,
     alarm: Alarm,
-    /// When the overflow was seen, and how many packets had been sent.
+    /// When the overflow was detected, and how many packets had been sent.
     overflow: Option<(Instant, u32)>,
-    /// Packets sent before the drain, and that were on the way then.
+    /// Packets sent before the drain, and those in flight then.
     drain: (u32, f64),
     /// Reports in a row with an empty queue, in the drain.
     empty: u32,
@@ -105,7 +105,7 @@ pub struct Train {
 }
 
 impl Train {
-    /// A train that sets out at `now`.
+    /// A train that starts at `now`.
     pub fn new(config: TrainConfig, now: Instant) -> Self {
         Self {
             config,
@@ -137,7 +137,7 @@ impl Train {
         }
     }
 
-    /// The next packet due by `now`; `clock` is what the sender's clock shows.
+    /// The next packet due by `now`; `clock` is the sender's clock.
     pub fn poll(&mut self, now: Instant, clock: Instant) -> Option<Data> {
         self.next_event().filter(|&at| at <= now)?;
         self.advance(now);
@@ -153,7 +153,7 @@ impl Train {
         };
         self.sequence += 1;
         self.sent_bytes += u64::from(self.config.bytes);
-        // A sender that woke late catches up, but not on more than a report's worth.
+        // A sender that woke late catches up, but no more than a report's worth.
         self.next_at = (self.next_at + self.gap()).max(now - Duration::from_millis(20));
         Some(data)
     }
@@ -178,12 +178,12 @@ impl Train {
         self.done
     }
 
-    /// Whether an overflow was seen.
+    /// Whether an overflow was detected.
     pub fn overflowed(&self) -> bool {
         self.overflow.is_some()
     }
 
-    /// What arrives, in bit/s, as of the latest reports.
+    /// The arriving rate, in bit/s, by the latest reports.
     pub fn delivered_bps(&self) -> Option<f64> {
         self.progress.delivered_bps()
     }
@@ -204,7 +204,7 @@ impl Train {
         self.progress.kept()
     }
 
-    /// The stage and the end follow from the time and what was sent.
+    /// The stage and the end follow from the time and the packets sent.
     fn advance(&mut self, now: Instant) {
         let spent = self.sent_bytes + u64::from(self.config.bytes) > self.config.max_bytes;
         let late = now - self.started > self.config.max_time;
@@ -226,11 +226,11 @@ impl Train {
             (Stage::Fill, _) => self.done |= late,
             _ => {}
         }
-        // A queue takes as long to empty as it took to fill, or the link has become slow.
+        // A queue takes as long to empty as it took to fill, unless the link has become slow.
         self.done |= now - self.started > self.config.max_time * 3;
     }
 
-    /// What is left is kept for the drain.
+    /// The other half is kept for the drain.
     fn is_half_spent(&self) -> bool {
         self.sent_bytes > self.config.max_bytes / 4 * 3
     }
@@ -243,7 +243,7 @@ impl Train {
             (_, Stage::Quiet) => return,
             (Pace::Constant(_) | Pace::Window(_), _) => return,
             (Pace::Busy, _) => 1.25 * delivered,
-            // A link that pauses has not become slower: what it gave before is soon to come again.
+            // A link that pauses has not become slower: its earlier rate will soon return.
             (Pace::Overflow, Stage::Fill) => (OVERLOAD * delivered)
                 .max(self.rate_bps / 2.0)
                 .max(self.config.start_bps),
@@ -252,7 +252,7 @@ impl Train {
         self.rate_bps = rate.min(self.config.max_bps);
     }
 
-    /// Q packets leave while n·Q come where n = r/(1 − r).
+    /// Q packets leave while n·Q come, if n = r/(1 − r).
     fn underload(&self) -> f64 {
         let (from, queue) = self.drain;
         let left = self.config.max_bytes.saturating_sub(self.sent_bytes);

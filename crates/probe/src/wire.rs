@@ -1,4 +1,4 @@
-//! Messages as bytes, version 1: what is where stands in `docs/internals/probe.md`.
+//! Messages as bytes, version 1; `docs/internals/probe.md` has the layout.
 //!
 //! Numbers are in network order, times in microseconds.
 
@@ -21,19 +21,19 @@ const PONG: u8 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Fewer bytes than the kind needs.
-    #[error("the packet is shorter than its kind")]
+    #[error("the packet is too short for its kind")]
     Truncated,
     /// Another version.
     #[error("version {0}, expected 1")]
     Version(u8),
-    /// No kind of this version.
-    #[error("kind {0} is not known")]
+    /// An unknown kind.
+    #[error("packet kind {0}, expected {DATA} to {PONG}")]
     Kind(u8),
-    /// No stage of a train.
+    /// An unknown stage of a train.
     #[error("stage {0}, expected 0 to 2")]
     Stage(u8),
-    /// Another length than a packet of a train says that it has.
-    #[error("{0} bytes, expected another length")]
+    /// Another length than the one in the header of a train's packet.
+    #[error("a train's packet of {0} bytes, expected the length that its header says")]
     Length(usize),
 }
 
@@ -61,7 +61,7 @@ pub fn encode(message: &Message) -> Vec<u8> {
             out.extend([PING, 0, 0]);
             out.extend(ping.sequence.to_be_bytes());
             put_time(&mut out, ping.sent);
-            // As long as its answer, which therefore never outweighs the question.
+            // As long as its answer, so that the answer is never longer than the request.
             out.resize(CONTROL, 0);
         }
         Message::Pong(pong) => {
@@ -77,10 +77,10 @@ pub fn encode(message: &Message) -> Vec<u8> {
     out
 }
 
-/// What a UDP payload says.
+/// The message in a UDP payload.
 ///
 /// # Errors
-/// When it is none of ours.
+/// If it is none of ours.
 pub fn decode(bytes: &[u8]) -> Result<Message, Malformed> {
     let mut cursor = Cursor(bytes);
     let [version, kind, flow, stage] = cursor.take()?;
@@ -124,7 +124,7 @@ pub fn decode(bytes: &[u8]) -> Result<Message, Malformed> {
     })
 }
 
-/// What is left of a packet.
+/// The rest of a packet.
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl Cursor<'_> {

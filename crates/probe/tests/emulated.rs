@@ -1,4 +1,4 @@
-//! The tests over emulated links of which everything is known.
+//! The tests over emulated links whose properties are all known.
 
 use std::time::Duration;
 use tidegate_link::{Config, Loss, Policy, QueueConfig, Rate, RateSeries, ScheduledSeries};

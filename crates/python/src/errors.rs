@@ -5,22 +5,22 @@ use pyo3::types::PyList;
 use tidegate_scenario::LoadError;
 use tidegate_sim::Unsupported;
 
-/// What is wrong with a scenario: path, line, key, and what was expected.
+/// A fault of a scenario: path, line, key, and what was expected.
 type Fault = (Option<String>, Option<usize>, Option<String>, String);
 
-/// A `tidegate.ScenarioError` with all that is wrong.
+/// A `tidegate.ScenarioError` with all faults.
 pub fn refused(py: Python<'_>, error: LoadError) -> PyErr {
     let mut faults = Vec::new();
     collect(error, &mut faults);
     raise(py, faults)
 }
 
-/// The same of what the simulator does not have.
+/// The same for a feature that the simulator does not have.
 pub fn unsupported(py: Python<'_>, error: &Unsupported) -> PyErr {
     raise(py, vec![(None, None, None, error.to_string())])
 }
 
-/// The same of one value.
+/// The same for one value.
 pub fn wrong(py: Python<'_>, key: &str, message: String) -> PyErr {
     raise(py, vec![(None, None, Some(key.to_owned()), message)])
 }

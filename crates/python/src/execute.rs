@@ -1,4 +1,4 @@
-//! Runs in the background, while the interpreter is free and hears of interrupts.
+//! Runs in the background, while the interpreter is free and interrupts are noticed.
 
 use crate::errors::wrong;
 use crate::own::{Codes, Trouble};
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use tidegate_scenario::{Run, RunResult};
 use tidegate_sim::{Options, in_order, run_one};
 
-/// Time between two looks for an interrupt.
+/// Time between two checks for an interrupt.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// How long what is interrupted has to come to an end by itself.
+/// How long interrupted code has to end by itself.
 const TIMEOUT: Duration = Duration::from_millis(30);
 
-/// Stops what runs, from another thread.
+/// Stops the runs, from another thread.
 #[pyclass(frozen, module = "tidegate._native")]
 #[derive(Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
@@ -31,7 +31,7 @@ impl Stop {
         Self::default()
     }
 
-    /// Whatever runs ends soon, with an error.
+    /// Makes the runs end soon, with an error.
     fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -39,17 +39,17 @@ impl Stop {
 
 /// How to run.
 pub struct Asked {
-    /// The quantities to be kept; empty: all; none: none.
+    /// The quantities to keep; empty: all; none: none.
     series: Option<Vec<String>>,
     bin: Duration,
     threads: usize,
 }
 
 impl Asked {
-    /// As Python says it.
+    /// From Python's arguments.
     ///
     /// # Errors
-    /// When a number is none that can be.
+    /// If a number is out of range.
     pub fn new(
         py: Python<'_>,
         series: Option<Vec<String>>,
@@ -81,7 +81,7 @@ impl Asked {
         }
     }
 
-    /// The result with the curves that are wanted.
+    /// The result with the requested curves.
     fn kept(&self, mut result: RunResult) -> RunResult {
         if let Some(wanted) = self.series.as_ref().filter(|wanted| !wanted.is_empty()) {
             result.series.retain(|s| wanted.contains(&s.quantity));
@@ -90,11 +90,11 @@ impl Asked {
     }
 }
 
-/// Those runs, each by the number of its variant and its own within that, in their order.
+/// Runs `jobs`, each by the number of its variant and of the run within that; the results are in their order.
 ///
 /// # Errors
-/// When it was stopped; what an interrupt's handler, `progress`, or a law or sender in Python raises, after everything has
-/// been stopped.
+/// If it was stopped; and the exception of an interrupt's handler, of `progress`, or of a law or sender in Python,
+/// after everything has been stopped.
 pub fn execute(
     py: Python<'_>,
     variants: &[Variant],
@@ -132,21 +132,21 @@ pub fn execute(
     }
 }
 
-/// Runs in hand.
+/// The runs in progress.
 struct Work<'a> {
     variants: &'a [Variant],
     jobs: &'a [(usize, usize)],
     asked: &'a Asked,
-    /// Somebody else wants it to end.
+    /// Set by another thread that wants the work to end.
     stop: &'a AtomicBool,
-    /// It ends, for that or for another reason.
+    /// Set when the work ends, for that or for another reason.
     ended: Arc<AtomicBool>,
-    /// What laws and senders in Python have raised.
+    /// The exceptions of laws and senders in Python.
     trouble: Trouble,
-    /// Virtual time that is done, and all that there is.
+    /// Virtual time that is done, and the total.
     passed_us: AtomicU64,
     all_s: f64,
-    /// Threads that call laws and senders in Python, as Python numbers them.
+    /// Threads that call laws and senders in Python, by Python's numbers.
     callers: Mutex<Vec<c_long>>,
 }
 
@@ -157,13 +157,13 @@ impl Work<'_> {
         (variant, &variant.scenario.runs[run])
     }
 
-    /// What of a run is Python's.
+    /// A run's laws and senders in Python.
     fn own(&self, number: usize) -> Option<&Arc<Codes>> {
         let (variant, run) = self.run(number);
         variant.own_of(run)
     }
 
-    /// Does one; `told` hears of each step.
+    /// Performs one run; `told` is called for each step.
     fn perform(
         &self,
         number: usize,
@@ -195,8 +195,8 @@ impl Work<'_> {
         progress.call1((done, self.all_s)).map(drop)
     }
 
-    /// One after another on this thread, which keeps the interpreter's lock where Python is called: taking it anew for
-    /// each call takes longer than many a call. An interrupt is raised where Python is.
+    /// Performs one run after another on this thread, which keeps the interpreter's lock if Python is called: taking it
+    /// anew for each call takes longer than many a call. An interrupt is raised inside Python.
     fn here(&self, progress: Option<Py<PyAny>>) -> anyhow::Result<Vec<RunResult>> {
         let last = Mutex::new(Instant::now());
         let told = || {
@@ -206,7 +206,7 @@ impl Work<'_> {
             }
             *last = Instant::now();
             let heard = Python::attach(|py| {
-                // Others may have it, if they want to.
+                // Lets other threads take the lock, if they want to.
                 py.detach(|| {});
                 py.check_signals()?;
                 self.tell(progress.as_ref().map(|progress| progress.bind(py)))
@@ -227,7 +227,8 @@ impl Work<'_> {
         Ok(results)
     }
 
-    /// On threads, while the interpreter is free but where Python is called, and hears of interrupts.
+    /// Performs the runs on threads, while the interpreter is free except where Python is called; interrupts are
+    /// noticed.
     fn on_threads(
         &self,
         py: Python<'_>,
@@ -262,7 +263,7 @@ impl Work<'_> {
         Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     }
 
-    /// Does that on a thread that calls Python: it has a state of the interpreter's for all calls, and is known.
+    /// Performs `work` on a thread that calls Python: it has one interpreter state for all calls, and is registered.
     fn calling_python<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         Python::attach(|py| {
             let ident = py.import("threading").and_then(|threading| {
@@ -280,7 +281,7 @@ impl Work<'_> {
         })
     }
 
-    /// Until it is over, interrupts what does not come to an end by itself: a law that counts for ever, say.
+    /// Until the work is over, interrupts code that does not end by itself, for example a law in an endless loop.
     fn interrupt(&self, py: Python<'_>, over: &AtomicBool) {
         let since = Instant::now();
         while !over.load(Ordering::Acquire) {
@@ -300,7 +301,7 @@ impl Work<'_> {
     }
 }
 
-/// Waits until it is over, and looks for interrupts meanwhile.
+/// Waits until the work is over, and checks for interrupts meanwhile.
 fn watch(py: Python<'_>, over: &AtomicBool, tell: impl Fn() -> PyResult<()>) -> PyResult<()> {
     while !over.load(Ordering::Acquire) {
         py.detach(|| thread::park_timeout(POLL_INTERVAL));

@@ -1,7 +1,7 @@
-//! Episodes for agents, one or many at once: what `python/tidegate/gym.py` makes Gymnasium's environments of.
+//! Episodes for agents, one or many at once: `python/tidegate/gym.py` makes Gymnasium's environments of them.
 //!
 //! Numbers go to numpy as a `bytearray`, which an array takes over without copying: the stable ABI of Python 3.9 has no
-//! protocol for buffers, and numpy is none of the wheel's dependencies.
+//! buffer protocol, and the wheel does not depend on numpy.
 
 use crate::own::Trouble;
 use crate::session::{POLL_INTERVAL, Session};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 use tidegate_gym::{FEATURES, Shared, Step};
 
-/// What an agent is to do.
+/// The task of an agent.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Task(tidegate_gym::Task);
 
@@ -80,12 +80,12 @@ impl Episode {
         Ok(new)
     }
 
-    /// What the agent sees: numbers of 32 bits.
+    /// The observation: 32-bit numbers.
     fn seen<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         numbers(py, lock(&self.inner).seen())
     }
 
-    /// Acts and goes on: what the agent sees, what that is worth, whether the run is over, and what has happened.
+    /// Acts and goes on; returns the observation, the reward, whether the run is over, and the results of the step.
     fn step<'py>(
         &self,
         py: Python<'py>,
@@ -105,8 +105,8 @@ impl Episode {
 }
 
 impl Episode {
-    /// Does `first`, goes on to where the episode is to be then, and does `last`; without the interpreter's lock, and with
-    /// a look for interrupts now and then.
+    /// Does `first`, goes on to the end of the episode's start or step, and does `last`; without the interpreter's
+    /// lock, and with a check for interrupts now and then.
     fn travel<T: Send>(
         &self,
         py: Python<'_>,
@@ -136,12 +136,12 @@ impl Episode {
     }
 }
 
-/// What code of Python's has raised meanwhile.
+/// Raises the exception of Python code, if there was one.
 fn raised(trouble: &Trouble) -> PyResult<()> {
     trouble.take().map_or(Ok(()), Err)
 }
 
-/// What has happened in a step, for whoever watches.
+/// The results of a step, for observers.
 fn told<'py>(py: Python<'py>, step: &Step) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "now_s"), step.now_s)?;
@@ -161,25 +161,25 @@ fn numbers<'py>(py: Python<'py>, numbers: &[f32]) -> PyResult<Bound<'py, PyByteA
     })
 }
 
-/// Episodes that are stepped together, all of as long a history.
+/// Episodes that are stepped together, all with the same length of history.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Vector {
     inner: Mutex<tidegate_gym::Vector>,
-    /// What laws and senders of Python's raise, of each place.
+    /// The exceptions of laws and senders in Python, by place.
     troubles: Mutex<BTreeMap<usize, Trouble>>,
     /// Numbers in an observation.
     width: usize,
 }
 
-/// Numbers of 64 bits that are told of each episode: its reward, six of what has happened, and the packets dropped.
+/// 64-bit numbers that are returned for each episode: its reward, six results of the step, and the packets dropped.
 const WORDS: usize = 8;
 
-/// How all episodes stand, and whether the run of one is over.
+/// The state of all episodes, and whether the run of one is over.
 type Standing<'py> = (Bound<'py, PyByteArray>, bool);
 
 #[pymethods]
 impl Vector {
-    /// Places for `count` episodes, for that many threads, the caller's included.
+    /// Places for `count` episodes, for `threads` threads, the caller's included.
     #[new]
     fn new(count: usize, threads: usize, history: usize) -> Self {
         Self {
@@ -189,7 +189,7 @@ impl Vector {
         }
     }
 
-    /// Puts an episode there, at a session's start.
+    /// Puts an episode into a place, at a session's start.
     fn place(&self, number: usize, session: &Session, task: &Task, flow: usize) -> PyResult<()> {
         let vector = self.alone()?;
         if number >= vector.count() || FEATURES * task.0.history != self.width {
@@ -200,16 +200,16 @@ impl Vector {
         Ok(())
     }
 
-    /// Takes the new episodes to their start, and says how all stand, and whether the run of one is over.
+    /// Takes the new episodes to their start; returns the state of all, and whether the run of one is over.
     ///
-    /// How they stand is, for all of them: rewards; `now_s`, `goodput_bps`, `sent_bps`, `lost_bps`, `rtt_ms` and
-    /// `queue_delay_ms`; packets dropped (64-bit integers); what the agents see (numbers of 32 bits, an episode's
-    /// together); a byte each: whether its run is over; and another: whether it has taken a step, or is at its start.
+    /// The state has, for all of them: rewards; `now_s`, `goodput_bps`, `sent_bps`, `lost_bps`, `rtt_ms` and
+    /// `queue_delay_ms`; packets dropped (64-bit integers); the observations (32-bit numbers, an episode's together); a
+    /// byte each: whether its run is over; and another: whether it has taken a step, or is at its start.
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Standing<'py>> {
         self.go_on(py, self.alone()?)
     }
 
-    /// Acts on all but the new episodes, by numbers of 32 bits, goes on, and says what [`Self::begin`] does.
+    /// Acts on all but the new episodes, with 32-bit actions, goes on, and returns the same as [`Self::begin`].
     fn step<'py>(&self, py: Python<'py>, actions: &[u8]) -> PyResult<Standing<'py>> {
         let vector = self.alone()?;
         let (numbers, rest) = actions.as_chunks();
@@ -258,7 +258,8 @@ impl Vector {
         Ok((bytes, over))
     }
 
-    /// Writes how the episodes stand, and returns whether the run of one is over; none if one has no session any more.
+    /// Writes the state of the episodes, and returns whether the run of one is over; none if one has no session any
+    /// more.
     fn write(&self, vector: &tidegate_gym::Vector, bytes: &mut [u8]) -> Option<bool> {
         let (count, width) = (vector.count(), self.width);
         let (words, rest) = bytes.split_at_mut(count * WORDS * 8);
@@ -280,7 +281,7 @@ impl Vector {
     }
 }
 
-/// A step's numbers of 64 bits.
+/// The 64-bit numbers of a step.
 fn row(step: &Step, now_s: f64) -> [[u8; 8]; WORDS] {
     [
         step.reward.to_ne_bytes(),

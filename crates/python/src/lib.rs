@@ -1,7 +1,7 @@
-//! The simulator for Python: `tidegate._native`, on which the package in `python/tidegate` stands.
+//! The simulator for Python: `tidegate._native`, on which the package in `python/tidegate` is built.
 //!
-//! What is here is what Python cannot do: read and check scenarios, run them on threads without the interpreter's lock,
-//! hand results on as Arrow. How it is called, and what people see, is Python's.
+//! This crate does what Python cannot do: read and check scenarios, run them on threads without the interpreter's lock,
+//! and pass results on as Arrow. The interface for people is in Python.
 
 mod errors;
 mod execute;
@@ -19,7 +19,7 @@ mod values;
 
 use pyo3::prelude::*;
 
-/// What the package is made of.
+/// The contents of the module.
 #[pymodule]
 mod _native {
     #[pymodule_export]

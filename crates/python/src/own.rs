@@ -1,7 +1,7 @@
-//! Laws and senders in Python: classes of which an instance is made for each connection.
+//! Laws and senders in Python: classes; each connection gets an instance.
 //!
-//! What they raise cannot pass through the simulator: it is kept ([`Trouble`]), the run is stopped, and whoever drives the
-//! run raises it. From then on nothing is called any more.
+//! Their exceptions cannot pass through the simulator: the first is kept ([`Trouble`]), the run is stopped, and the
+//! caller of the run raises it. From then on no Python code is called any more.
 
 mod law;
 mod sender;
@@ -17,18 +17,18 @@ use tidegate_scenario::Side;
 use tidegate_sim::cc::CongestionControl;
 use tidegate_sim::{Own, OwnLaw, Place};
 
-/// A class of Python's, as `_own.py` describes it.
+/// A Python class, as `_own.py` describes it.
 #[derive(Debug, FromPyObject)]
 pub struct Code {
     /// Makes an instance.
     make: Py<PyAny>,
-    /// What results call it.
+    /// Its name in results.
     name: String,
-    /// What identifies what it does, as far as it says so.
+    /// What identifies its behaviour, if the class states it.
     identity: Option<String>,
 }
 
-/// What of a run is Python's.
+/// A run's laws and senders in Python.
 #[derive(Debug, FromPyObject)]
 pub struct Codes {
     law: Option<Code>,
@@ -37,7 +37,7 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// Each by the key of a run that it stands for.
+    /// Each by the run's key that it replaces.
     fn all(&self) -> impl Iterator<Item = (&'static str, &Code)> {
         let all = [
             ("law", &self.law),
@@ -55,10 +55,10 @@ impl Codes {
         }
     }
 
-    /// What identifies it, by place.
+    /// The identity of each, by place.
     ///
     /// # Errors
-    /// The name of one that does not say so.
+    /// The name of a class that does not state one.
     pub fn stated(&self) -> Result<Vec<(&str, &str)>, &str> {
         let stated = self.all().map(|(place, code)| {
             let identity = code.identity.as_deref().ok_or(code.name.as_str())?;
@@ -67,7 +67,7 @@ impl Codes {
         stated.collect()
     }
 
-    /// For the simulator; what goes wrong is kept in `trouble`.
+    /// For the simulator; exceptions are kept in `trouble`.
     pub fn at_work(self: &Arc<Self>, trouble: &Trouble) -> Arc<dyn Own> {
         Arc::new(AtWork {
             codes: Arc::clone(self),
@@ -76,7 +76,7 @@ impl Codes {
     }
 }
 
-/// The first exception, and what stops the run that it came from.
+/// The first exception, and the flag that stops its run.
 #[derive(Clone, Default)]
 pub struct Trouble {
     stop: Arc<AtomicBool>,
@@ -90,7 +90,7 @@ impl fmt::Debug for Trouble {
 }
 
 impl Trouble {
-    /// Sets `stop` when it comes.
+    /// Sets `stop` when an exception comes.
     pub fn stopping(stop: &Arc<AtomicBool>) -> Self {
         Self {
             stop: Arc::clone(stop),
@@ -98,7 +98,7 @@ impl Trouble {
         }
     }
 
-    /// Whether nothing is to be called any more.
+    /// Whether no Python code may be called any more.
     fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -116,7 +116,7 @@ impl Trouble {
         raised.take()
     }
 
-    /// Does that with the interpreter's lock, unless all is over.
+    /// Calls `call` with the interpreter's lock, unless all is over.
     fn calling<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.is_over() {
             return None;

@@ -1,4 +1,4 @@
-//! What is to be run: a scenario, its variants and their runs, read and checked before anything is run.
+//! A plan: a scenario, its variants and their runs, read and checked before anything is run.
 
 use crate::errors::refused;
 use crate::execute::{Asked, Stop, execute};
@@ -13,13 +13,13 @@ use std::path::Path;
 use tidegate_scenario::{LoadError, RunResult};
 use tidegate_sweep::cells;
 
-/// What is to be run.
+/// The runs of a call.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Plan {
     variants: Vec<Variant>,
-    /// What is varied.
+    /// The settings that are varied.
     columns: Vec<String>,
-    /// How to have it again, for the results' provenance.
+    /// The command that repeats it, for the results' provenance.
     command: String,
 }
 
@@ -38,12 +38,12 @@ impl Plan {
         })
     }
 
-    /// How many runs that is.
+    /// The number of runs.
     fn __len__(&self) -> usize {
         self.variants.iter().map(|v| v.scenario.runs.len()).sum()
     }
 
-    /// The key of each run: equal where the result has to be.
+    /// The key of each run: equal keys mean equal results.
     fn keys(&self) -> Vec<String> {
         let of_variant = |v: &Variant| {
             let runs = v.scenario.runs.iter();
@@ -72,7 +72,7 @@ impl Plan {
         Ok(self.results(results))
     }
 
-    /// The rows of `tidegate sim --out` of those runs, by their numbers; one after another, until `stop` is set.
+    /// The rows of `tidegate sim --out` for these runs, by their numbers; one after another, until `stop` is set.
     fn rows(&self, py: Python<'_>, runs: Vec<usize>, stop: &Stop) -> PyResult<Vec<Vec<String>>> {
         let all = self.jobs();
         let jobs: Vec<_> = runs
@@ -89,7 +89,7 @@ impl Plan {
         Ok(jobs.iter().zip(&results).map(row).collect())
     }
 
-    /// The only run, to be stepped. All quantities are kept over time, a point for each `bin_ms`, if `series`.
+    /// The only run, to be stepped. If `series`, all quantities are kept over time, a point for each `bin_ms`.
     #[pyo3(signature = (*, series=false, bin_ms=100.0))]
     fn session(slf: &Bound<'_, Self>, series: bool, bin_ms: f64) -> PyResult<Session> {
         let py = slf.py();
@@ -100,7 +100,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// All runs, by the numbers of their variant and, within that, of the run.
+    /// All runs, by the numbers of their variant and of the run within it.
     fn jobs(&self) -> Vec<(usize, usize)> {
         let variants = self.variants.iter().enumerate();
         variants
@@ -108,7 +108,7 @@ impl Plan {
             .collect()
     }
 
-    /// What the runs measured, in their order.
+    /// The results of the runs, in their order.
     pub fn results(&self, results: Vec<RunResult>) -> Results {
         let columns = self.columns.clone();
         Results::new(&self.variants, results, columns, self.command.clone())

@@ -1,4 +1,4 @@
-//! A scenario and what is varied in it, as Python says it, and the variants that come of it.
+//! A scenario and its variations, as given by Python, and the variants that result.
 
 use crate::errors::{refused, unsupported};
 use crate::own::Codes;
@@ -23,19 +23,19 @@ pub struct Variant {
     pub left_out: Vec<Run>,
     /// Its links.
     pub inputs: LinkInputs,
-    /// The keys of its runs, but for what of these is Python's.
+    /// The keys of its runs, without their parts in Python.
     keys: Keys,
-    /// What was put in place of its own, in the order of the variations.
+    /// The values that replaced its own, in the order of the variations.
     pub values: Vec<Value>,
-    /// What of its runs is Python's, by their names.
+    /// The laws and senders in Python of its runs, by their names.
     own: Arc<OwnOfRuns>,
 }
 
 type OwnOfRuns = BTreeMap<String, Arc<Codes>>;
 
 impl Variant {
-    /// What identifies the result of a run: equal where the result has to be. Of code that does not say what it is there is
-    /// no key, but a sentence.
+    /// The key of a run: equal keys mean equal results. If a class does not state its behaviour there is no key, but a
+    /// sentence.
     pub fn key(&self, run: &Run) -> String {
         let Some(own) = self.own_of(run) else {
             return self.keys.of(run).to_string();
@@ -46,34 +46,34 @@ impl Variant {
         }
     }
 
-    /// What of a run is Python's.
+    /// A run's laws and senders in Python.
     pub fn own_of(&self, run: &Run) -> Option<&Arc<Codes>> {
         self.own.get(&run.name)
     }
 }
 
-/// How what stands in the place of a key begins.
+/// The beginning of the sentence in place of a key.
 pub const NO_KEY: &str = "none: ";
 
-/// What Python hands over: `_scenario.py`'s `Spec`.
+/// The arguments from Python: `_scenario.py`'s `Spec`.
 #[derive(FromPyObject)]
 pub struct Spec<'py> {
     document: Bound<'py, PyAny>,
     /// The text that the document was read from.
     written: String,
     path: PathBuf,
-    /// What has been made and not written, by name.
+    /// Files that exist only in memory, by name.
     files: BTreeMap<String, String>,
     vary: Vec<(String, Vec<Bound<'py, PyAny>>)>,
-    /// Names of the runs that are to be run; all if none is named.
+    /// Names of the runs to run; all if none is named.
     runs: Option<Vec<String>>,
-    /// What of the runs is Python's, by their names.
+    /// The laws and senders in Python of the runs, by their names.
     own: BTreeMap<String, Codes>,
-    /// How to have the results again, for their provenance.
+    /// The command that repeats the results, for their provenance.
     pub command: String,
 }
 
-/// Every combination of what is varied in a scenario, the last of which turns fastest.
+/// Every combination of the variations of a scenario; the last one changes fastest.
 pub struct Reading {
     document: toml::Table,
     written: String,
@@ -86,10 +86,10 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// As Python says it.
+    /// From Python's arguments.
     ///
     /// # Errors
-    /// When a value is none that a scenario can have.
+    /// If a scenario cannot have a value.
     pub fn new(spec: Spec<'_>) -> PyResult<Self> {
         let variations = spec.vary.iter().map(|(key, values)| {
             let values = values.iter().map(|value| toml_of(value, key));
@@ -112,15 +112,15 @@ impl Reading {
         })
     }
 
-    /// The columns of what is varied.
+    /// The columns of the variations.
     pub fn columns(&self) -> Vec<String> {
         self.variations.iter().map(|v| v.key.join(".")).collect()
     }
 
-    /// Has `take` make something of each variant, of those numbers alone if they are said, without the interpreter's lock.
+    /// Calls `take` for each variant, or only for those in the given range, without the interpreter's lock.
     ///
     /// # Errors
-    /// When one cannot be run.
+    /// If one cannot be run.
     pub fn variants<T: Send>(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What runs measured.
+//! The results of runs.
 
 use crate::reading::Variant;
 use crate::table::Table;
@@ -13,25 +13,25 @@ use toml::Value;
 /// One variant's runs.
 #[derive(Clone)]
 pub struct Set {
-    /// What was put in place of the scenario's own.
+    /// The values that replaced the scenario's own.
     pub values: Vec<Value>,
     /// The runs' keys, in their order.
     pub keys: Vec<String>,
-    /// What they measured.
+    /// Their results.
     pub results: ResultSet,
 }
 
 /// The runs of one or several variants.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Results {
-    /// What was varied.
+    /// The settings that were varied.
     pub columns: Vec<String>,
     /// The variants.
     pub sets: Vec<Set>,
     command: String,
 }
 
-/// A result, and where it comes from, as `tidegate sim --json` has it.
+/// A result with its provenance, as in `tidegate sim --json`.
 #[derive(Serialize)]
 struct Sourced<'a> {
     #[serde(flatten)]
@@ -91,12 +91,12 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// How many runs.
+    /// The number of runs.
     fn __len__(&self) -> usize {
         self.sets.iter().map(|set| set.results.runs.len()).sum()
     }
 
-    /// Those at these places alone, from 0.
+    /// Only the runs at these places, from 0.
     fn at(&self, places: Vec<usize>) -> Self {
         let mut from = 0;
         let mut sets = Vec::new();
@@ -136,14 +136,14 @@ impl Results {
         runs.map(|run| &*run.name).collect()
     }
 
-    /// Name of each variant, with what was varied.
+    /// Name of each variant, with its variations.
     #[getter]
     fn scenarios(&self) -> Vec<&str> {
         let sets = self.sets.iter();
         sets.map(|set| &*set.results.scenario).collect()
     }
 
-    /// What was varied.
+    /// The settings that were varied.
     #[getter]
     fn varied(&self) -> Vec<String> {
         self.columns.clone()
@@ -208,7 +208,7 @@ impl Results {
         tables::videos(self)
     }
 
-    /// A row for each workload without a window that was not left alone.
+    /// A row for each workload without a window that was steered by the hold.
     fn held(&self) -> Table {
         tables::held(self)
     }

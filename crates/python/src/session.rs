@@ -12,34 +12,34 @@ use std::time::{Duration, Instant};
 use tidegate_gym::Shared;
 use tidegate_sim::{Manual, Options};
 
-/// Most virtual time between two looks at the clock on the wall.
+/// The most virtual time between two checks of the real time.
 const STRIDE: Duration = Duration::from_millis(100);
-/// Time between two looks for an interrupt.
+/// Time between two checks for an interrupt.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A run in the caller's hands.
+/// A run that the caller steps.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Session {
     /// None once it is finished.
     inner: Shared,
-    /// What laws and senders of Python's have raised.
+    /// The exceptions of laws and senders in Python.
     trouble: Trouble,
     calls_python: bool,
     plan: Py<Plan>,
 }
 
-/// A flow as it stands. Bytes and counts are since its start.
+/// The present state of a flow. Bytes and counts are since its start.
 #[pyclass(frozen, get_all, module = "tidegate._native")]
 pub struct FlowView {
     /// Whether data may flow.
     established: bool,
-    /// Bytes of payload that the receiving application has.
+    /// Bytes of payload that the receiving application has received.
     received_bytes: u64,
     /// The sender's smoothed round trip; none before the first.
     srtt_ms: Option<f64>,
     /// The sender's last round trip; none before the first.
     last_rtt_ms: Option<f64>,
-    /// The sender's smallest round trip of late; none before the first.
+    /// The sender's smallest recent round trip; none before the first.
     min_rtt_ms: Option<f64>,
     /// The sender's congestion window in segments.
     cwnd_packets: u32,
@@ -61,24 +61,24 @@ pub struct FlowView {
     timeouts: u64,
 }
 
-/// A link as it stands. Packets and bytes are since the start of the run.
+/// The present state of a link. Packets and bytes are since the start of the run.
 #[pyclass(frozen, get_all, module = "tidegate._native")]
 pub struct LinkView {
-    /// Packets that have come to it.
+    /// Packets that have arrived at it.
     arrived_packets: u64,
-    /// Packets that have come out of it.
+    /// Packets that have left it.
     delivered_packets: u64,
     /// Their bytes, IP headers included.
     delivered_bytes: u64,
     /// Packets that the queue has dropped.
     drops: u64,
-    /// Packets that were lost behind the queue.
+    /// Packets that were lost after the queue.
     losses: u64,
     /// Packets in the queue.
     queued_packets: usize,
     /// Their bytes.
     queued_bytes: usize,
-    /// Queueing delay of the packet that came out last.
+    /// Queueing delay of the last packet that left.
     queue_delay_ms: f64,
 }
 
@@ -90,7 +90,7 @@ impl Session {
     /// The plan's only run, at its start.
     ///
     /// # Errors
-    /// When the simulator does not have what it asks for.
+    /// If the simulator does not have a feature that the run needs.
     pub fn new(
         py: Python<'_>,
         plan: Py<Plan>,
@@ -118,12 +118,12 @@ impl Session {
         Arc::clone(&self.inner)
     }
 
-    /// What laws and senders of Python's raise.
+    /// The exceptions of laws and senders in Python.
     pub fn trouble(&self) -> Trouble {
         self.trouble.clone()
     }
 
-    /// Not waited for with the interpreter's lock in hand: laws and senders in Python need it to come to an end.
+    /// Does not wait with the interpreter's lock held: laws and senders in Python need that lock to finish.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<tidegate_sim::Session>>> {
         match self.inner.try_lock() {
             Ok(guard) => Ok(guard),
@@ -143,7 +143,7 @@ impl Session {
         self.lock()?.as_mut().map(look).ok_or_else(finished)
     }
 
-    /// Raises what code of Python's has raised, which is the session's end.
+    /// Raises the exception of Python code, which ends the session.
     fn check(&self) -> PyResult<()> {
         let Some(error) = self.trouble.take() else {
             return Ok(());
@@ -184,7 +184,7 @@ impl Session {
         })
     }
 
-    /// Goes on by that many milliseconds, or to the end.
+    /// Goes on by `milliseconds`, or to the end.
     fn advance(&self, py: Python<'_>, milliseconds: f64) -> PyResult<()> {
         if !(0.0..=1e12).contains(&milliseconds) {
             let message = format!("{milliseconds}, expected 0 or more (milliseconds)");
@@ -201,7 +201,7 @@ impl Session {
         }
     }
 
-    /// A flow as it stands, by its number.
+    /// The present state of a flow, by its number.
     fn flow(&self, flow: usize) -> PyResult<FlowView> {
         let view = self.with(|session| session.flow(flow))?;
         let view = view.ok_or_else(|| PyIndexError::new_err(format!("there is no flow {flow}")))?;
@@ -223,7 +223,7 @@ impl Session {
         })
     }
 
-    /// A link as it stands, by its number: 0 down, 1 up, then the hops.
+    /// The present state of a link, by its number: 0 down, 1 up, then the hops.
     fn link(&self, link: usize) -> PyResult<LinkView> {
         let view = self.with(|session| session.link(link))?;
         let view = view.ok_or_else(|| PyIndexError::new_err(format!("there is no link {link}")))?;
@@ -252,7 +252,7 @@ impl Session {
         self.with(|session| session.set_window(flow, bytes))
     }
 
-    /// Has the sender do as it is told; returns whether there is a connection.
+    /// Sets the sender's window and rate; returns whether there is a connection.
     fn set_sender(
         &self,
         flow: usize,
@@ -266,7 +266,7 @@ impl Session {
         self.with(|session| session.set_sender(flow, told))
     }
 
-    /// What the run has measured, which goes on to its end first.
+    /// The results of the run, which first goes on to its end.
     fn finish(&self, py: Python<'_>) -> PyResult<Results> {
         let rest = self.with(|session| session.duration() - session.now())?;
         self.advance(py, ms(rest).ceil())?;
@@ -276,7 +276,7 @@ impl Session {
     }
 }
 
-/// Goes on until the time for a look has come; returns what is left.
+/// Goes on until the next check is due; returns the time that is left.
 fn advance(session: &mut tidegate_sim::Session, by: Duration) -> Duration {
     if by <= STRIDE {
         session.advance(by);

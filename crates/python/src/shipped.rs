@@ -28,7 +28,7 @@ pub fn shipped_names() -> Vec<&'static str> {
     SHIPPED.iter().map(|(name, _)| *name).collect()
 }
 
-/// The text of that name, if there is one.
+/// The text of the scenario `name`, if it exists.
 #[pyfunction]
 pub fn shipped(name: &str) -> Option<&'static str> {
     let found = SHIPPED.iter().find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! Many runs that leave rows behind, whoever does the work.
+//! Sweeps: many runs whose rows are written, whichever process runs them.
 
 use crate::reading::{NO_KEY, Reading, Spec, Variant};
 use crate::table::{Table, Values};
@@ -13,17 +13,17 @@ use tidegate_scenario::Run;
 use tidegate_sweep::{Refused, Shards, batches};
 use toml::Value;
 
-/// What identifies a run of a variant, in the order of the columns.
+/// The identity of a variant's run, in the order of the columns.
 pub fn identity(variant: &Variant, run: &Run) -> Vec<String> {
     let own = [run.name.clone(), variant.key(run)];
     variant.values.iter().map(word).chain(own).collect()
 }
 
-/// A variant without what running it takes.
+/// A variant without the data that running it needs.
 struct Outline {
     values: Vec<Value>,
     duration_s: f64,
-    /// Identities of the runs that are to be run, and of the others.
+    /// Identities of the runs to run, and of the others.
     runs: Vec<Vec<String>>,
     left_out: Vec<Vec<String>>,
 }
@@ -44,7 +44,7 @@ impl Outline {
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Sweep {
     variants: Vec<Outline>,
-    /// What is varied.
+    /// The settings that are varied.
     columns: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Sweep {
         })
     }
 
-    /// How many runs that is.
+    /// The number of runs.
     fn __len__(&self) -> usize {
         self.variants.iter().map(|v| v.runs.len()).sum()
     }
@@ -71,9 +71,10 @@ impl Sweep {
         keys.cloned().collect()
     }
 
-    /// Where its rows go: into a folder, from which it goes on with what is there, or nowhere.
+    /// Chooses where its rows go: into a folder, from which the sweep continues, or nowhere.
     ///
-    /// Raises `ValueError` when other rows are there, or a run has no key to go on by, `OSError` when nothing can be written.
+    /// Raises `ValueError` if the folder has other rows, or a run has no key by which to continue, `OSError` if it
+    /// cannot be written.
     fn write(slf: &Bound<'_, Self>, folder: Option<PathBuf>) -> PyResult<Written> {
         let sweep = slf.get();
         if folder.is_some() {
@@ -96,13 +97,13 @@ impl Sweep {
 }
 
 impl Sweep {
-    /// Each run's variant, and what identifies it.
+    /// Each run's variant, and the run's identity.
     fn runs(&self) -> impl Iterator<Item = (&Outline, &Vec<String>)> {
         let variants = self.variants.iter();
         variants.flat_map(|variant| variant.runs.iter().map(move |run| (variant, run)))
     }
 
-    /// Whether each run can be told from all others by its key.
+    /// Whether each run's key distinguishes it from all others.
     fn has_keys(&self) -> PyResult<()> {
         let why = |(_, identity): (_, &Vec<String>)| {
             let key = identity.last()?;
@@ -125,7 +126,7 @@ impl Sweep {
     }
 }
 
-/// An error of what is written, as Python has it.
+/// An error of writing, as a Python exception.
 fn raised(error: anyhow::Error) -> PyErr {
     if error.is::<Refused>() {
         return PyValueError::new_err(error.to_string());
@@ -141,7 +142,7 @@ fn raised(error: anyhow::Error) -> PyErr {
     }
 }
 
-/// The rows of a sweep, as they come.
+/// The rows of a sweep, as they arrive.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Written {
     sweep: Py<Sweep>,
@@ -150,7 +151,7 @@ pub struct Written {
 
 struct Inner {
     shards: Option<Shards>,
-    /// What no folder has, by identity.
+    /// The rows that are in no folder, by identity.
     rows: HashMap<Vec<String>, Vec<String>>,
 }
 
@@ -201,7 +202,7 @@ impl Written {
         to_do.collect()
     }
 
-    /// Takes the rows of a shard, of which the first is that run among all; they are on the disk when this returns.
+    /// Takes the rows of a shard; the first is that of run `first` among all. They are on the disk when this returns.
     fn take(&self, py: Python<'_>, first: usize, rows: Vec<Vec<String>>) -> PyResult<()> {
         let identifiers = self.sweep.get().identifiers();
         let identity = |row: &Vec<String>| row[..identifiers.len()].to_vec();

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 /// The values of a column.
 pub enum Values {
-    /// Numbers, where there were any.
+    /// Numbers, or none.
     Float(Vec<Option<f64>>),
     /// Whole numbers.
     Int(Vec<i64>),
@@ -51,7 +51,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Of columns of the same length.
+    /// A table of columns with the same length.
     pub fn new(columns: Vec<(String, Values)>) -> Self {
         debug_assert!(columns.windows(2).all(|c| c[0].1.len() == c[1].1.len()));
         Self { columns }
@@ -72,12 +72,12 @@ impl Table {
         self.columns.iter().map(|(_, v)| v.kind()).collect()
     }
 
-    /// How many rows.
+    /// The number of rows.
     fn __len__(&self) -> usize {
         self.columns.first().map_or(0, |(_, values)| values.len())
     }
 
-    /// A column as a list; `None` where there was nothing.
+    /// A column as a list; `None` where there is no value.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let found = self.columns.iter().find(|(known, _)| known == name);
         let (_, values) = found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;

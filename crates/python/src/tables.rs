@@ -1,5 +1,5 @@
-//! Results as tables. Columns are named as the fields of results and the columns of `tidegate sim --out` are, with their
-//! units.
+//! Results as tables. Columns have the names of the results' fields and of the columns of `tidegate sim --out`, with
+//! their units.
 
 use crate::results::{Results, Set};
 use crate::table::{Table, Values};
@@ -7,7 +7,7 @@ use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::{LinkResult, Quantiles, RunResult};
 use toml::Value;
 
-/// A run, and what tells it from the others.
+/// A run, with what distinguishes it from the others.
 #[derive(Clone, Copy)]
 struct Of<'a> {
     set: &'a Set,
@@ -25,14 +25,14 @@ fn all(results: &Results) -> impl Iterator<Item = Of<'_>> {
     sets.flat_map(|set| (0..set.results.runs.len()).map(move |nth| Of { set, nth }))
 }
 
-/// Rows with the run that each is of, from which columns are made one after another.
+/// Rows, each with its run; columns are made from them one after another.
 struct Rows<'a, T> {
     rows: Vec<(Of<'a>, T)>,
     columns: Vec<(String, Values)>,
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// What `of` finds in each run, behind what was varied and the run's name.
+    /// The rows that `of` finds in each run, after the variations and the run's name.
     fn new<I>(results: &'a Results, of: impl Fn(&'a RunResult) -> I) -> Self
     where
         I: IntoIterator<Item = T>,
@@ -96,7 +96,7 @@ impl<'a, T> Rows<'a, T> {
     }
 }
 
-/// Values of one setting as a column: numbers if they all are, and otherwise words.
+/// Values of one setting as a column: numbers if all are numbers, otherwise words.
 pub fn varied(values: &[&Value]) -> Values {
     let ints = values.iter().map(|value| value.as_integer());
     if let Some(ints) = ints.collect::<Option<_>>() {
@@ -116,7 +116,7 @@ pub fn varied(values: &[&Value]) -> Values {
     Values::Text(values.iter().map(|value| word(value)).collect())
 }
 
-/// A string without its quotes, anything else as TOML has it.
+/// A string without its quotes, anything else as in TOML.
 pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -146,7 +146,7 @@ pub fn runs(results: &Results) -> Table {
     let rows = Rows::new(results, |run| [Measured::new(run)]);
     let mut rows = rows.text_of_run("key", |run| run.set.keys[run.nth].clone());
     for metric in &METRICS {
-        // Adding 0 takes the sign from a negative one, as the file has it.
+        // Adding 0 removes the sign of a negative zero, as in the file.
         rows = rows.maybe(metric.name, |row| metric.value(row).map(|v| v + 0.0));
     }
     rows.table()

@@ -5,15 +5,19 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString};
 use toml::{Table, Value};
 
-/// A mapping as a table. `None` is a key that is not there.
+/// A mapping as a table. `None` means that the key is absent.
 pub fn table(value: &Bound<'_, PyAny>, key: &str) -> PyResult<Table> {
     let mapping = value.cast::<PyMapping>()?;
     let mut table = Table::new();
     for item in mapping.items()? {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-        let name: String = name
-            .extract()
-            .map_err(|_| wrong(value.py(), key, format!("the key {name} is no text")))?;
+        let name: String = name.extract().map_err(|_| {
+            wrong(
+                value.py(),
+                key,
+                format!("the key {name} is not text, expected a string"),
+            )
+        })?;
         if !value.is_none() {
             let inner = match key {
                 "" => name.clone(),
@@ -32,7 +36,7 @@ pub fn toml_of(value: &Bound<'_, PyAny>, key: &str) -> PyResult<Value> {
     }
     if value.is_instance_of::<PyInt>() {
         let number = value.extract().map_err(|_| {
-            let range = format!("{value} is no number of 64 bits, expected one");
+            let range = format!("{value} does not fit into 64 bits, expected a number that does");
             wrong(value.py(), key, range)
         });
         return Ok(Value::Integer(number?));
@@ -69,7 +73,7 @@ pub fn dict<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-/// A value as Python has it. Dates, which no scenario has, are text.
+/// A value as a Python object. Dates, which no scenario has, become text.
 pub fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::String(text) => PyString::new(py, text).into_any(),

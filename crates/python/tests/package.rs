@@ -1,5 +1,5 @@
-//! The Python package, as its own tests see it (`tests/python`): with the library of this build, in an environment of its
-//! own that has what they use. And that there is nothing in it that it does without.
+//! The Python package, as its own tests see it (`tests/python`): with the library of this build, in an environment of
+//! its own that has what they use. And that it contains nothing unnecessary.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ fn succeeded(output: &Output) -> bool {
     output.status.success()
 }
 
-/// The interpreter of an environment that has what the tests use; none where it cannot be made.
+/// The interpreter of an environment that has what the tests use; none if it cannot be made.
 fn interpreter(folder: &Path) -> Option<PathBuf> {
     let python = folder.join("venv/bin/python");
     let wanted = fs::read_to_string(root().join("tests/python/requirements.txt")).expect("there");
@@ -85,7 +85,7 @@ fn package(folder: &Path) -> PathBuf {
     site
 }
 
-/// What pytest and mypy say of the package, or nothing where they cannot be had.
+/// Runs pytest and mypy on the package, unless they cannot be installed.
 #[test]
 fn the_package_does_what_its_tests_say() {
     if !has_program("python3", "python3-venv") {

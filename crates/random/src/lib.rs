@@ -1,8 +1,8 @@
-//! Draws from distributions, of the same bits on every platform.
+//! Draws from distributions, with the same bits on every platform.
 //!
-//! They are `rand_distr`'s, draw by draw and but for the last bits, with `exp`, `log` and `pow` of [`libm`].
-//! `rand_distr` takes those from the platform as soon as any crate of a build turns on `num-traits/std`,
-//! which most do, and platforms differ in the last bit.
+//! They are `rand_distr`'s, draw by draw, except for the last bits, with `exp`, `log` and `pow` of [`libm`].
+//! `rand_distr` takes those from the platform as soon as any crate of a build turns on `num-traits/std`, which most do,
+//! and platforms differ in the last bit.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
@@ -39,20 +39,20 @@ fn normal_tail<R: Rng + ?Sized>(rng: &mut R, start: f64) -> f64 {
 /// From the exponential distribution of mean 1.
 pub fn exponential<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     let density = |x: f64| libm::exp(-x);
-    // It has no memory: what lies beyond the tail's start is distributed as what lies beyond 0.
+    // It has no memory: the distribution beyond the tail's start is that beyond 0.
     EXPONENTIAL.draw(rng, density, |rng, _| {
         EXPONENTIAL.tail() - libm::log(rng.random::<f64>())
     })
 }
 
-/// From the Pareto distribution of that shape, above 0, and scale 1: x^−`shape` of the draws are larger
-/// than x.
+/// From the Pareto distribution with that shape, above 0, and scale 1: the share x^−`shape` of the draws is larger than
+/// x.
 pub fn pareto<R: Rng + ?Sized>(rng: &mut R, shape: f64) -> f64 {
     let share: f64 = rng.sample(OpenClosed01);
     libm::pow(share, -1.0 / shape)
 }
 
-/// From the log-normal distribution of median 1, whose logarithm has that deviation.
+/// From the log-normal distribution with median 1 whose logarithm has that deviation.
 pub fn log_normal<R: Rng + ?Sized>(rng: &mut R, deviation: f64) -> f64 {
     libm::exp(deviation * normal(rng))
 }

@@ -3,10 +3,10 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, LogNormal, Pareto, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 
-/// So many that the normal distribution's tail is met some hundreds of times.
+/// Enough to reach the normal distribution's tail some hundreds of times.
 const DRAWS: usize = 1_000_000;
 
-/// Draws the same numbers as `rand_distr` from the same stream, but for their last bits.
+/// Asserts that our draws and `rand_distr`'s from the same stream agree, except for their last bits.
 fn agree(ours: fn(&mut Pcg64Mcg) -> f64, theirs: impl Distribution<f64>) {
     let [mut one, mut other] = [(); 2].map(|()| Pcg64Mcg::seed_from_u64(17));
     for n in 0..DRAWS {
@@ -27,7 +27,7 @@ fn draws_are_those_of_rand_distr() {
     );
 }
 
-/// Of the tails, which a million draws may leave untouched: the share beyond is e^−tail, and 2 Q(tail).
+/// A million draws may miss the tails: the share beyond is e^−tail, and 2 Q(tail).
 #[test]
 fn tails_are_met() {
     let mut rng = Pcg64Mcg::seed_from_u64(1);

@@ -45,8 +45,8 @@ pub static EXPONENTIAL: LazyLock<Ziggurat> = LazyLock::new(|| {
 pub struct Ziggurat {
     /// Whether draws are negative as often as positive.
     two_sided: bool,
-    /// The layers' edges: how wide the bottom one would be without a tail, where the tail starts, and so
-    /// on up to the density's summit.
+    /// The layers' edges: the width that the bottom one would have without a tail, the start of the tail, and so on up
+    /// to the density's maximum.
     edges: [f64; LAYERS + 1],
     /// The density there.
     heights: [f64; LAYERS + 1],
@@ -73,7 +73,7 @@ impl Ziggurat {
         self.edges[1]
     }
 
-    /// A draw. In the tail `beyond` draws, which is told a number whose sign is the draw's.
+    /// A draw. In the tail `beyond` draws; its argument's sign is the draw's.
     pub fn draw<R: Rng + ?Sized>(
         &self,
         rng: &mut R,

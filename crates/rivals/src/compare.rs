@@ -1,4 +1,4 @@
-//! What was seen and what the simulator makes of the same scenario, side by side.
+//! The recordings, and the simulator's results for the same scenario, side by side.
 
 use crate::seen::Seen;
 use anyhow::{Context, Result};
@@ -16,7 +16,7 @@ pub struct Comparison {
     pub scenario: String,
     /// The run's name.
     pub run: String,
-    /// What the number is, with its unit.
+    /// The quantity, with its unit.
     pub what: &'static str,
     /// In the virtual machine.
     pub kernel: f64,
@@ -30,10 +30,10 @@ pub struct Comparison {
 struct Numbers(Vec<(&'static str, f64)>);
 
 impl Comparison {
-    /// All numbers of all runs of a scenario, of which the machine has seen what is in `folder`.
+    /// All numbers of all runs of a scenario; `folder` has the machine's recordings.
     ///
     /// # Errors
-    /// What cannot be read or simulated.
+    /// If a file cannot be read, or the scenario cannot be simulated.
     pub fn of(scenario: &Scenario, path: &Path, folder: &Path) -> Result<Vec<Self>> {
         let inputs = scenario.link_inputs(path)?;
         let results = run_scenario(scenario, &inputs, &Options::default())?;

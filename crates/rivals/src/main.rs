@@ -1,7 +1,7 @@
-//! Lays the simulator's model of cake-autorate beside the script itself, which runs in a virtual machine with the kernel's
-//! CAKE (`./dev rivals`, `packaging/rivals`).
+//! Compares the simulator's model of cake-autorate with the script itself, which runs in a virtual machine with the
+//! kernel's CAKE (`./dev rivals`, `packaging/rivals`).
 //!
-//! One scenario is both: `plan` says to the machine what its link is and which runs to take, `compare` reads what it saw,
+//! One scenario describes both: `plan` tells the machine its link and the runs to take, `compare` reads the recordings,
 //! simulates the same scenario, and prints both side by side.
 
 mod compare;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tidegate_scenario::Scenario;
 
-/// Hold the model of cake-autorate against the script.
+/// Compare the model of cake-autorate with the script.
 #[derive(Debug, Parser)]
 enum Args {
     /// Print what the virtual machine is to do for a scenario, for its shell
@@ -23,7 +23,7 @@ enum Args {
         /// The scenario
         scenario: PathBuf,
     },
-    /// Simulate scenarios, and print what was seen of each in the machine beside it
+    /// Simulate scenarios, and print the machine's recordings of each beside the results
     Compare(Compare),
 }
 
@@ -32,7 +32,7 @@ struct Compare {
     /// The scenarios, each with a folder of its name below FOLDER
     #[arg(required = true)]
     scenarios: Vec<PathBuf>,
-    /// What was seen in the machine
+    /// The folder with the machine's recordings
     #[arg(long, value_name = "FOLDER")]
     seen: PathBuf,
     /// Print JSON

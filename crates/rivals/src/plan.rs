@@ -1,4 +1,4 @@
-//! What the virtual machine is to do for a scenario, as assignments of its shell (`packaging/rivals/guest`).
+//! The work of the virtual machine for a scenario, as assignments of its shell (`packaging/rivals/guest`).
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write;
@@ -6,14 +6,14 @@ use tidegate_scenario::{
     CakeSpec, LinkSpec, QueuePolicy, RateSpec, Run, Scenario, ShapedSpec, WorkloadKind,
 };
 
-/// Load in kbit/s from which cake-autorate takes a connection for used (`connection_active_thr_kbps`). It refuses one
-/// above the least rates.
+/// Load in kbit/s from which cake-autorate considers a connection active (`connection_active_thr_kbps`). The script
+/// refuses a value above the least rates.
 const ACTIVE_KBIT: u64 = 2_000;
 
 /// The assignments.
 ///
 /// # Errors
-/// What the machine's link or its hosts do not have, with the key.
+/// If the scenario needs something that the machine's link or hosts do not have; the error has the key.
 pub fn plan(scenario: &Scenario) -> Result<String> {
     hosts(scenario)?;
     let mut text = String::new();
@@ -92,7 +92,7 @@ fn of_link(link: &LinkSpec) -> Result<Vec<String>> {
     words.collect()
 }
 
-/// What the shell knows a run by: its name is a folder's.
+/// A run's name for the shell: it names a folder.
 fn name(run: &Run) -> Result<&str> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     ensure!(
@@ -125,7 +125,7 @@ fn bounds(shaped: &ShapedSpec) -> Result<String> {
     Ok(words.into_iter().collect::<Result<Vec<_>>>()?.join(" "))
 }
 
-/// The script's default, or what it accepts beside the least rates.
+/// The script's default, or a value that it accepts with these least rates.
 fn active_kbit(scenario: &Scenario) -> Result<u64> {
     let cakes = scenario.runs.iter().filter_map(|run| run.cake);
     let least = cakes.flat_map(|cake| [cake.down, cake.up].map(|shaped| shaped.bounds()[0]));

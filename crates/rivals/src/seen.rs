@@ -1,22 +1,22 @@
-//! What was seen of a run in the virtual machine: iperf3's, fping's and the script's own words.
+//! The recordings of a run in the virtual machine: output of iperf3, of fping and of the script.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::Path;
 
-/// One run, as the machine wrote it down.
+/// One run, as recorded by the machine.
 #[derive(Debug)]
 pub struct Seen {
     /// When the run began, by the machine's clock, in seconds.
     began: f64,
     download: Download,
     ping: String,
-    /// The script's log; empty where it did not run.
+    /// The script's log; empty if the script did not run.
     log: String,
 }
 
-/// What `iperf3 --json` says, as far as it is asked for.
+/// The part of `iperf3 --json` that is needed.
 #[derive(Debug, Deserialize)]
 struct Download {
     intervals: Vec<Interval>,
@@ -38,7 +38,7 @@ impl Seen {
     /// Reads the folder of a run.
     ///
     /// # Errors
-    /// Files that are missing, or that their programs have not written.
+    /// If a file is missing, or has not been written by its program.
     pub fn read(folder: &Path) -> Result<Self> {
         let text = |name: &str| {
             let path = folder.join(name);
@@ -66,9 +66,9 @@ impl Seen {
     /// Payload that arrived in those seconds of the run, in bit/s.
     ///
     /// # Errors
-    /// The download did not last.
+    /// If the download did not last.
     pub fn goodput_bps(&self, counted: &Range<f64>) -> Result<f64> {
-        // iperf3's intervals are a second, and end when they do.
+        // iperf3's intervals are a second, and are listed by their ends.
         let within = |sum: &&Sum| sum.start > counted.start - 0.5 && sum.end < counted.end + 0.5;
         let sums = || {
             self.download
@@ -89,7 +89,7 @@ impl Seen {
     /// Round trips of those seconds, in milliseconds, by the moment at which each ended.
     ///
     /// # Errors
-    /// There are none.
+    /// If there are none.
     pub fn rtts_ms(&self, counted: &Range<f64>) -> Result<Vec<f64>> {
         let answers = self.ping.lines().filter_map(answer);
         let rtts: Vec<f64> = answers
@@ -100,7 +100,7 @@ impl Seen {
         Ok(rtts)
     }
 
-    /// The mean of what the script set DEVICE's shaper to in those seconds, in bit/s; `None` if it never did.
+    /// The mean rate of DEVICE's shaper in those seconds, in bit/s; `None` if the script never set it.
     pub fn shaper_bps(&self, device: &str, counted: &Range<f64>) -> Option<f64> {
         let changes = self.log.lines().filter_map(|line| change(line, device));
         let mut rates: Vec<(f64, f64)> =
@@ -116,7 +116,7 @@ impl Seen {
     }
 }
 
-/// `[1767225605.12345] 10.0.1.2 : [0], 64 bytes, 40.3 ms (40.3 avg, 0% loss)`: when it came, and its round trip.
+/// `[1767225605.12345] 10.0.1.2 : [0], 64 bytes, 40.3 ms (40.3 avg, 0% loss)`: the time of arrival, and the round trip.
 fn answer(line: &str) -> Option<(f64, f64)> {
     let (at, rest) = line.strip_prefix('[')?.split_once(']')?;
     let (_, rtt) = rest.split_once("bytes, ")?;
@@ -124,7 +124,7 @@ fn answer(line: &str) -> Option<(f64, f64)> {
     Some((at.parse().ok()?, rtt.parse().ok()?))
 }
 
-/// `SHAPER; DATE; SECONDS; tc qdisc change root dev DEVICE cake bandwidth 20000Kbit`: when, and what to.
+/// `SHAPER; DATE; SECONDS; tc qdisc change root dev DEVICE cake bandwidth 20000Kbit`: the time, and the new rate.
 fn change(line: &str, device: &str) -> Option<(f64, f64)> {
     let mut fields = line.strip_prefix("SHAPER; ")?.split("; ");
     let at = fields.nth(1)?.parse().ok()?;

@@ -1,26 +1,26 @@
-//! Which runs of a sweep make up a shard.
+//! The runs of a sweep that make up a shard.
 
 use std::ops::Range;
 
-/// Virtual seconds in a shard at most: some seconds of work on one processor.
+/// The most virtual seconds of a shard: some seconds of work on one processor.
 const MOST_S: f64 = 7200.0;
 
-/// Shards at least, as far as there are variants, so that each of some processors has several.
+/// The least number of shards, if there are enough variants, so that each of some processors gets several.
 const LEAST_SHARDS: f64 = 64.0;
 
 /// Runs that make up a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// The variants of which some are.
+    /// The variants that these runs belong to.
     pub variants: Range<usize>,
     /// Their numbers in the sweep, in order; at least one.
     pub runs: Vec<usize>,
 }
 
-/// Divides a sweep into the shards that are still to be made: of whole variants in their order, each of so many runs that
-/// together take so many virtual seconds, but for what is `done`.
+/// Divides a sweep into the shards that are still to be made. A shard has whole variants in their order, with as many
+/// runs as take the shard's virtual time together, except those that are `done`.
 ///
-/// The same sweep is divided in the same way on every machine, so what it leaves behind is the same however often it was
+/// The same sweep is divided in the same way on every machine, so its files are the same however often it was
 /// interrupted.
 pub fn batches(variants: &[(usize, f64)], done: impl Fn(usize) -> bool) -> Vec<Batch> {
     let all: f64 = variants.iter().map(|(_, seconds)| seconds).sum();

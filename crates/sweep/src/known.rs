@@ -6,10 +6,10 @@ use csv::{Position, ReaderBuilder, StringRecord};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// What to do with a file whose rows were run otherwise.
+/// What to do about a file with rows of other runs.
 const ADVICE: &str = "remove the file to run everything anew, or write to another place";
 
-/// The line of a file, from 1, in which something is wrong, and what.
+/// The line of a file, from 1, and the problem in it.
 type Problem = (u64, String);
 
 /// The identities of all runs of a sweep, each ending with the run's key.
@@ -32,7 +32,7 @@ impl<'a> Known<'a> {
     /// The rows in the text of a file at `path`, by their identities.
     ///
     /// # Errors
-    /// When a line is torn, or of a run that is not one of the sweep.
+    /// If a line is torn, or is of a run that does not belong to the sweep.
     pub fn rows_of(
         &self,
         text: &str,
@@ -74,7 +74,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Why that identity is not one of the sweep's, and what to do.
+    /// Why the identity is not one of the sweep's, and what to do.
     fn complaint(&self, identity: &[String]) -> String {
         let named = self.identifiers.iter().zip(identity);
         let mut parts: Vec<_> = named.map(|(name, part)| format!("{name}={part}")).collect();
@@ -100,7 +100,7 @@ fn key(identity: &[String]) -> &str {
     identity.last().map_or("", String::as_str)
 }
 
-/// In what two keys differ; the behaviour's version stands before the dash.
+/// The difference between two keys; the behaviour version stands before the dash.
 fn difference(key: &str, expected: &str) -> String {
     let version = |key: &str| key.split('-').next().map(str::to_owned).unwrap_or_default();
     let (then, now) = (version(key), version(expected));

@@ -1,4 +1,4 @@
-//! Results of a sweep as rows of a CSV file that can be gone on with.
+//! Results of a sweep as rows of a CSV file, to which a later process can add.
 
 use crate::Refused;
 use crate::known::Known;
@@ -11,17 +11,17 @@ use std::path::Path;
 use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::RunResult;
 
-/// A file of rows: first what identifies a run, then what it measured.
+/// A file of rows: first the columns that identify a run, then its results.
 pub struct Rows {
     writer: Writer<File>,
     present: HashSet<Vec<String>>,
 }
 
 impl Rows {
-    /// A new file, in which the columns `identifiers` say which run a row is of.
+    /// A new file; the columns `identifiers` say which run a row belongs to.
     ///
     /// # Errors
-    /// When there is something in it already, or it cannot be written.
+    /// If the file is not empty, or cannot be written.
     pub fn create(path: &Path, identifiers: &[String]) -> Result<Self> {
         let (file, text) = open(path)?;
         if !text.is_empty() {
@@ -31,13 +31,13 @@ impl Rows {
         Self::with_header(file, identifiers)
     }
 
-    /// A file that may exist, to be gone on with. It holds runs of one `sweep` alone, named by all their
-    /// identities. Each of these ends with the run's key, so that nothing is mixed
-    /// that has the same name and was run otherwise. A torn last line is removed.
+    /// A file that may exist already, to be continued. It holds only runs of one `sweep`, given by all their
+    /// identities. Each identity ends with the run's key, so that runs with the same name and other settings are not
+    /// mixed. A torn last line is removed.
     ///
     /// # Errors
-    /// When it has other columns, or a row of a run that is not one of `sweep`: then it is left as it was.
-    /// When it cannot be written.
+    /// If it has other columns, or a row of a run that is not in `sweep`: then it is left as it was. If it cannot be
+    /// written.
     pub fn resume(path: &Path, identifiers: &[String], sweep: &[Vec<String>]) -> Result<Self> {
         let (mut file, text) = open(path)?;
         let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-/// The file, made if there is none, and what is in it.
+/// The file, created if it does not exist, and its text.
 fn open(path: &Path) -> Result<(File, String)> {
     let mut file = OpenOptions::new()
         .read(true)
@@ -95,7 +95,7 @@ fn open(path: &Path) -> Result<(File, String)> {
     Ok((file, text))
 }
 
-/// All columns, those that identify a row first.
+/// All columns; those that identify a row come first.
 pub(crate) fn header(identifiers: &[String]) -> impl Iterator<Item = &str> {
     let metrics = METRICS.iter().map(|metric| metric.name);
     identifiers.iter().map(String::as_str).chain(metrics)
@@ -108,10 +108,10 @@ pub fn cells(identity: &[String], run: &RunResult) -> impl Iterator<Item = Strin
     identity.iter().cloned().chain(numbers)
 }
 
-/// Rows as a file of its own has them, below their header.
+/// Rows as in a file of their own, below their header.
 ///
 /// # Errors
-/// When one of them has another length than the header.
+/// If one of them has another length than the header.
 pub(crate) fn text<R, C>(identifiers: &[String], rows: R) -> Result<String>
 where
     R: IntoIterator<Item = C>,

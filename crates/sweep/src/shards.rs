@@ -1,8 +1,8 @@
-//! A folder of shards: each some runs' rows, as a file of rows has them, below a header of its own.
+//! A folder of shards: each has the rows of some runs, like a file of rows, below a header of its own.
 //!
-//! Shards are what a sweep goes on from, whoever did the work. One is written beside its place and then moved there, so it is
-//! whole or not there. Its name says the place of its first run in the sweep, for the order, and what is in it: runs that
-//! are the same have the same file, whichever process wrote it.
+//! A sweep continues from its shards, whichever process made them. A shard is written beside its final place and then
+//! moved there, so it is either complete or absent. Its name has the number of its first run in the sweep, for the
+//! order, and a hash of its rows: the same runs give the same file, whichever process wrote it.
 
 use crate::Refused;
 use crate::known::Known;
@@ -17,16 +17,16 @@ use std::path::{Path, PathBuf};
 use tempfile::Builder;
 use tidegate_lock::{Lock, Taken};
 
-/// Ends the names of shards.
+/// The end of a shard's name.
 const SHARD: &str = "csv";
 
-/// Ends the names of what has not become one.
+/// The end of an incomplete shard's name.
 const PART: &str = ".part";
 
-/// Who has the folder.
+/// The lock of the folder.
 const LOCK: &str = ".lock";
 
-/// A folder of shards, which is this process's until it is dropped.
+/// A folder of shards that this process holds until it is dropped.
 pub struct Shards {
     folder: PathBuf,
     rows: HashMap<Vec<String>, Vec<String>>,
@@ -34,10 +34,10 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// A folder without any; it is made if it is not there.
+    /// A folder without shards; it is created if it does not exist.
     ///
     /// # Errors
-    /// When there are some ([`Refused`]), another process writes there, or nothing can be written.
+    /// If it has shards ([`Refused`]), another process writes there, or it cannot be written.
     pub fn create(folder: &Path) -> Result<Self> {
         let new = Self::lock(folder)?;
         if let Some(shard) = new.files()?.first() {
@@ -47,12 +47,13 @@ impl Shards {
         Ok(new)
     }
 
-    /// A folder that may have some, to be gone on with. It holds runs of one `sweep` alone, named by all their identities, as
-    /// for [`Rows::resume`](crate::Rows::resume). What a process that was killed had not finished is removed.
+    /// A folder that may have shards, to be continued. It holds only runs of one `sweep`, given by all their
+    /// identities, as for [`Rows::resume`](crate::Rows::resume). Unfinished files of a process that was killed are
+    /// removed.
     ///
     /// # Errors
-    /// As [`Self::create`]; and when a shard has other columns, or a row of a run that is not one of `sweep`: then all stays
-    /// as it was.
+    /// As for [`Self::create`]; and if a shard has other columns, or a row of a run that is not in `sweep`: then
+    /// everything is left as it was.
     pub fn resume(folder: &Path, identifiers: &[String], sweep: &[Vec<String>]) -> Result<Self> {
         let mut new = Self::lock(folder)?;
         let known = Known::new(identifiers, sweep);
@@ -70,22 +71,23 @@ impl Shards {
         Ok(new)
     }
 
-    /// Takes the folder.
+    /// Locks the folder.
     fn lock(folder: &Path) -> Result<Self> {
         let here = || folder.display().to_string();
-        // Without a slash at its end, behind which a file is not found.
+        // Without a slash at its end: a file is not found by a name with one.
         if folder.components().as_path().is_file() {
             let message = format!("{} is a file, expected a folder's name", here());
             return Err(Refused(message).into());
         }
         fs::create_dir_all(folder).with_context(|| format!("make the folder {}", here()))?;
         let file = File::open(folder).with_context(|| format!("open {}", here()))?;
-        // A process's own, not an open file's as flock's is: workers inherit that, and outlive who was killed.
+        // The process's own lock, not an open file's as with flock: workers would inherit that, and outlive a killed
+        // process.
         let taken = Lock::take(file.into(), LOCK);
         let lock = match taken.with_context(|| format!("write into {}", here()))? {
             Taken::Lock(lock) => Some(lock),
             Taken::By(pid) => return Err(Refused(refusal(&here(), pid)).into()),
-            // File systems that have no locks are no reason not to write there.
+            // A file system without locks is no reason not to write there.
             Taken::Unsupported(_) => None,
         };
         Ok(Self {
@@ -95,7 +97,7 @@ impl Shards {
         })
     }
 
-    /// The shards that there are, by name.
+    /// The existing shards, by name.
     fn files(&self) -> Result<Vec<PathBuf>> {
         let mut files = self.listed()?;
         files.retain(|path| path.extension().is_some_and(|end| end == SHARD));
@@ -119,16 +121,16 @@ impl Shards {
             .with_context(|| format!("read {}", self.folder.display()))
     }
 
-    /// The row of the run with that identity, if it has one already.
+    /// The row of the run with this identity, if it has one.
     pub fn row(&self, identity: &[String]) -> Option<&[String]> {
         self.rows.get(identity).map(Vec::as_slice)
     }
 
-    /// Writes a shard of these rows; it is on the disk when this returns, whole, or not there. Each row is of a run with that
-    /// identity, and the first of them is the sweep's run number `first`.
+    /// Writes a shard of these rows. When this returns, it is on the disk, complete, or absent. Each row comes with its
+    /// run's identity, and the first is that of the sweep's run number `first`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn write(
         &mut self,
         first: usize,
@@ -149,7 +151,7 @@ impl Shards {
             .suffix(PART)
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(&self.folder)?;
-        // By the file itself, whose errors are the system's own.
+        // With the file itself, whose errors are the system's own.
         part.as_file_mut().write_all(text.as_bytes())?;
         part.as_file().sync_all()?;
         part.persist(path)?;
@@ -158,7 +160,7 @@ impl Shards {
 }
 
 fn refusal(folder: &str, pid: i32) -> String {
-    // 0 outside of this container, and below 0 on another machine: a number that means nothing here.
+    // 0 outside of this container, and below 0 on another machine: such a number means nothing here.
     let named = match pid {
         1.. => format!(" (process id {pid})"),
         _ => String::new(),
@@ -166,7 +168,7 @@ fn refusal(folder: &str, pid: i32) -> String {
     format!("{folder}: another process writes its shards there, wait for it or end it{named}")
 }
 
-/// What a shard of these rows is called.
+/// The name of a shard of these rows.
 fn name(first: usize, rows: &[(Vec<String>, Vec<String>)]) -> String {
     let mut hasher = Hasher::new();
     for (identity, _) in rows {

@@ -15,8 +15,8 @@
 //! * Leaving recovery: `set_state(Open)`, then the window becomes the threshold, then
 //!   `event(CompleteRecovery)`.
 //!
-//! One of the caller's own implements [`CongestionControl`] and goes into a connection's
-//! [`Config`](crate::Config) by a [`Factory`], where an example is.
+//! An algorithm of the caller's own implements [`CongestionControl`] and goes into a connection's
+//! [`Config`](crate::Config) as a [`Factory`], which has an example.
 
 mod abc;
 pub mod bbr;
@@ -168,8 +168,8 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The threshold after a loss, in segments (`ssthresh`).
     fn ssthresh(&mut self, w: &Window, f: &Flight) -> u32;
 
-    /// An ACK that delivered `acked` segments may raise the window (`cong_avoid`): not called while
-    /// PRR reduces it. Whether the window limits what is sent is for the algorithm to heed.
+    /// An ACK that delivered `acked` segments may raise the window (`cong_avoid`): not called while PRR reduces it. The
+    /// algorithm itself has to check whether the window limits what is sent.
     fn cong_avoid(&mut self, w: &mut Window, f: &Flight, acked: u32);
 
     /// Every ACK that arrives while data are outstanding, duplicates included (`pkts_acked`), before
@@ -200,7 +200,7 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// An ACK, for an algorithm that [controls its rate](Self::controls_rate) (`cong_control`).
     fn control(&mut self, _w: &mut Window, _f: &Flight, _sample: &RateSample) {}
 
-    /// Segments that leave together at most, where it says so itself (`tso_segs`).
+    /// The most segments that leave together, if the algorithm sets this itself (`tso_segs`).
     fn train_segments(&self) -> Option<u32> {
         None
     }
@@ -302,7 +302,7 @@ impl Algorithm {
         }
     }
 
-    /// The codepoint of what it sends, where ECN is agreed on.
+    /// The codepoint of its packets, where ECN is agreed on.
     pub const fn ect(self) -> Ecn {
         match self {
             Self::Prague => Ecn::Ect1,
@@ -310,7 +310,7 @@ impl Algorithm {
         }
     }
 
-    /// A fresh one, for one connection; `seed` is of what it does at random.
+    /// A new instance for one connection; `seed` is for its random choices.
     pub fn build(self, seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno => Box::new(reno::Reno),

@@ -1,4 +1,4 @@
-//! What an endpoint is set to.
+//! The settings of an endpoint.
 
 use crate::cc::Factory;
 use crate::ecn::EcnMode;
@@ -19,11 +19,11 @@ pub struct Config {
     pub sack: bool,
     /// Whether to offer window scaling (RFC 7323).
     pub window_scaling: bool,
-    /// Whether a pause longer than a timeout, or a window that was not made use of, lowers the
-    /// congestion window (`tcp_slow_start_after_idle`, RFC 2861). NS-2 does not.
+    /// Whether a pause longer than a timeout, or a window that was not used, lowers the congestion window
+    /// (`tcp_slow_start_after_idle`, RFC 2861). NS-2 does not.
     pub slow_start_after_idle: bool,
-    /// Whether what a window alone limits leaves evenly over the round trip, too (RFC 9002 §7.7). Linux's TCP without `fq`
-    /// does not; nearly every QUIC does.
+    /// Whether segments that only the window limits are also spread evenly over the round trip (RFC 9002 §7.7). Linux's
+    /// TCP without `fq` does not do that; nearly every QUIC does.
     pub paced: bool,
     /// Send buffer: bytes written and not yet acknowledged, at most.
     pub send_buffer: u64,
@@ -45,8 +45,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Where an algorithm's random choices start from: what differs from connection to connection
-    /// without being a choice of its own.
+    /// The seed of an algorithm's random choices: the settings that differ from connection to connection anyway.
     pub fn seed(&self) -> u64 {
         u64::from(self.initial_seq.0) << 32 | u64::from(self.timestamp_offset)
     }
@@ -57,8 +56,8 @@ impl Config {
         self.ecn.max(self.congestion_control.needs_ecn())
     }
 
-    /// Whether to offer adaptive flow control. An autotuned buffer's room depends on what segments
-    /// cost, so that nobody can promise to take what was sent beyond the window.
+    /// Whether to offer adaptive flow control. An autotuned buffer's room depends on what segments cost, so it cannot
+    /// promise to take data sent beyond the window.
     pub fn offers_afc(&self) -> bool {
         self.flow_control == FlowControl::Adaptive
             && matches!(self.receive_buffer, ReceiveBuffer::Fixed(_))
@@ -113,7 +112,7 @@ pub enum ReceiveBuffer {
         /// `tcp_rmem[2]` in bytes.
         max: u64,
     },
-    /// A fixed window of so many bytes of payload, as textbooks and NS-2 have it.
+    /// A fixed window of this many bytes of payload, as textbooks and NS-2 have it.
     Fixed(u64),
 }
 

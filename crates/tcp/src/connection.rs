@@ -148,8 +148,8 @@ impl Connection {
         }
     }
 
-    /// A segment arrives. Returns which bytes of the peer's stream it brings, as offsets: those that
-    /// count as arrived from now on. They may have arrived before.
+    /// A segment arrives. Returns the bytes of the peer's stream that it brings, as offsets; they count as arrived from
+    /// now on, and some may have arrived before.
     pub fn receive(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
         match self.state {
             State::SynSent => self.receive_in_syn_sent(now, segment),
@@ -288,7 +288,7 @@ impl Connection {
         self.sender.finished()
     }
 
-    /// Has this end's congestion window and rate be what is told from now on, in place of its congestion control.
+    /// Sets this end's congestion window and rate from now on, in place of its congestion control.
     pub fn tell(&mut self, manual: Manual) {
         self.sender.tell(manual);
     }

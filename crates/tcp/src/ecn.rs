@@ -19,11 +19,11 @@ pub enum EcnMode {
     Accurate,
 }
 
-/// Accurate ECN: a counter of marked packets starts so, so that one that a middlebox has cleared shows (RFC 9768
-/// §3.2.1).
+/// Accurate ECN: the first value of a counter of marked packets. It is not 0, so that a counter that a middlebox has
+/// cleared shows (RFC 9768 §3.2.1).
 pub(crate) const CEP_INIT: u8 = 5;
 
-/// What a segment says of marks that its sender has received.
+/// What a segment reports about the marks that its sender has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Echo {
     /// Nothing.

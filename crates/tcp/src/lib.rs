@@ -15,8 +15,8 @@
 //!   made.
 //! * Inside, positions are [offsets](Seq::offset) of 64 bits; sequence numbers exist only in
 //!   segments.
-//! * What happens depends only on the configuration, the calls and their times: never on how often
-//!   [`Connection::transmit`] is asked.
+//! * The behaviour depends only on the configuration, the calls and their times: never on how often
+//!   [`Connection::transmit`] is called.
 //!
 //! A download of 1 MB over a path of 20 ms each way, in virtual time:
 //!
@@ -61,7 +61,7 @@
 //! assert_eq!(now, Instant::from_millis(60 + 6 * 40 + 20));
 //! ```
 //!
-//! A congestion control of one's own goes into [`Config::congestion_control`]: [`cc::Factory`] has an example.
+//! [`cc::Factory`] shows how to put a congestion control of one's own into [`Config::congestion_control`].
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 

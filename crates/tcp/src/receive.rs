@@ -7,9 +7,8 @@
 //!                    ack (when) ─────────┘
 //! ```
 //!
-//! It is Linux's receiver, rule by rule, with what the memory of a segment costs on a path with an
-//! MTU of 1500 and no GRO. [`ReceiveBuffer::Fixed`] is a textbook's in its window, Linux's in
-//! everything else.
+//! It is Linux's receiver, rule by rule, with the memory that a segment costs on a path with an MTU of 1500 and no GRO.
+//! With [`ReceiveBuffer::Fixed`] the window is a textbook's, and everything else Linux's.
 
 mod ack;
 mod arrive;
@@ -83,7 +82,7 @@ impl Arrival {
     }
 }
 
-/// What a segment is to carry about the other direction.
+/// The fields of a segment that concern the other direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Advertisement {
     /// Offset of the next byte expected.
@@ -94,7 +93,7 @@ pub struct Advertisement {
     pub flags: Flags,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// How the application reads, if the peer is to know.
+    /// How the application reads, if the peer is to be told.
     pub read_rate: Option<ReadReport>,
 }
 
@@ -212,9 +211,9 @@ impl Receiver {
             Acks::new(now, terms.mss, terms.timestamps, size, terms.rtt).with_ticks(self.ticks);
     }
 
-    /// Whether a segment lies in the window (RFC 9293 §3.10.7.4, first check). As Linux does
-    /// since 6.17: one that only begins in it may pass if nothing is waiting to be read; one that
-    /// repeats what was acknowledged is old (`tcp_sequence`).
+    /// Whether a segment lies in the window (RFC 9293 §3.10.7.4, first check). As in Linux since 6.17: a segment that
+    /// only begins in it may pass if nothing is waiting to be read; a repetition of acknowledged data is old
+    /// (`tcp_sequence`).
     pub fn acceptable(&self, offset: u64, seq_len: u32) -> bool {
         let end = offset + u64::from(seq_len);
         let edge = self.edge().max(self.next());
@@ -222,8 +221,8 @@ impl Receiver {
         end >= self.window.left() && (end <= edge || begins)
     }
 
-    /// A segment that was not acceptable, or must be challenged (RFC 5961): an ACK is due at once,
-    /// unless there was one a moment ago (`tcp_send_dupack`).
+    /// A segment was not acceptable, or must be challenged (RFC 5961): an ACK is due at once, unless one left a moment
+    /// ago (`tcp_send_dupack`).
     pub fn refuse(&mut self, now: Instant, offset: u64, len: u32) {
         if len > 0 && offset < self.next() {
             self.acks.enter_quick_mode(self.window.size());
@@ -309,15 +308,14 @@ impl Receiver {
         bytes
     }
 
-    /// Whether a window that has doubled is news of its own. Without Linux only one that was closed
-    /// is (AFC §2.2), and with AFC the others have their time ([`Feedback`]).
+    /// Whether a doubled window is worth an ACK of its own. Outside of Linux only an opened one is (AFC §2.2); with AFC
+    /// other changes wait for their time ([`Feedback`]).
     fn is_linux(&self) -> bool {
         self.flow_control == FlowControl::Linux
     }
 
-    /// The right-sizing looks at what is read segment by segment, so that a round trip ends with
-    /// the first of them and the others still count as unread. Where segments end is guessed: as
-    /// if all were full.
+    /// The right-sizing looks at reads segment by segment, so that a round trip ends with the first of them and the
+    /// others still count as unread. We guess where segments end, as if all were full.
     fn measure_read(&mut self, now: Instant, bytes: u64) {
         if self.memory.is_plain() || !self.autotune.is_over(now) {
             return;
@@ -361,8 +359,7 @@ impl Receiver {
         self.acks.due()
     }
 
-    /// What the segment that is being sent now says; what it says counts as said.
-    /// `pure`: carries no data.
+    /// The fields of the segment that is being sent now; the peer counts as told. `pure`: it carries no data.
     pub fn advertise(&mut self, now: Instant, pure: bool) -> Advertisement {
         let window = if std::mem::take(&mut self.starved) {
             self.window.close(self.next());
@@ -389,7 +386,8 @@ impl Receiver {
         }
     }
 
-    /// An ACK that is to leave before any other segment, of what came before marks began or ended (RFC 8257 §3.2).
+    /// An ACK that has to leave before any other segment, for the data from before marks began or ended (RFC 8257
+    /// §3.2).
     pub fn advertise_early(&mut self) -> Option<Advertisement> {
         let early = self.marks.take_early()?;
         let stock = stock(&self.memory, &self.reassembly, self.copied, &self.acks);
@@ -414,7 +412,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the peer is told how fast the application reads: there must have been something.
+    /// Whether the peer is told how fast the application reads: only once something has been read.
     fn told(&self) -> bool {
         self.feedback.is_some() && self.next() > 1
     }
@@ -424,8 +422,8 @@ impl Receiver {
         self.sack.report(self.terms.initial, room)
     }
 
-    /// Blocks at most: a header has 40 bytes for options; timestamps take 12, a read rate 8, a block
-    /// 8, the option itself 4.
+    /// The most SACK blocks: a header has 40 bytes for options; timestamps take 12, a read rate 8, a block 8, the
+    /// option itself 4.
     fn sack_room(&self) -> usize {
         if !self.terms.sack {
             return 0;
@@ -447,7 +445,7 @@ impl Receiver {
         }
     }
 
-    /// The numbers that people look at (Linux's `TCP_INFO`, and more).
+    /// The numbers for people (Linux's `TCP_INFO`, and more).
     pub fn info(&self) -> Info {
         Info {
             window: self.window.size(),
@@ -463,8 +461,7 @@ impl Receiver {
     }
 }
 
-/// What there is to choose a window from. A function of the fields, so that the window can be
-/// changed meanwhile.
+/// The inputs from which a window is chosen. A function of the fields, so that the window can be changed meanwhile.
 fn stock<'a>(memory: &'a Memory, reassembly: &Reassembly, copied: u64, acks: &Acks) -> Stock<'a> {
     Stock {
         memory,

@@ -51,7 +51,7 @@ impl Flags {
     pub const CWR: Self = Self(0x80);
     /// Accurate ECN, or ACE's highest bit.
     pub const AE: Self = Self(0x100);
-    /// Those three, which accurate ECN takes for one number.
+    /// These three, which accurate ECN reads as one number.
     const ACE: Self = Self(0x1c0);
 
     /// Whether every bit of `other` is set.
@@ -69,7 +69,7 @@ impl Flags {
         ((self.0 & Self::ACE.0) >> 6) as u8
     }
 
-    /// With the low three bits of that number for the ECN flags.
+    /// The same with the low three bits of `ace` as ECN flags.
     pub const fn with_ace(self, ace: u8) -> Self {
         Self(self.0 & !Self::ACE.0 | ((ace & 7) as u16) << 6)
     }
@@ -142,10 +142,10 @@ pub struct SynOptions {
     pub afc_permitted: bool,
 }
 
-/// What adaptive flow control says of an application. On the wire it is one word.
+/// What adaptive flow control reports about an application. On the wire it is one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadReport {
-    /// How fast it reads, in kbit/s, of which 24 bits are told.
+    /// How fast it reads, in kbit/s; 24 bits are sent.
     pub kbps: u32,
     /// Segments that its host has refused for want of room so far, modulo 256: the paper's alternative
     /// to guessing which losses were the buffer's (AFC §4.1.2).
@@ -187,7 +187,7 @@ pub struct Segment {
     pub len: u32,
     /// Timestamps, if the connection uses them.
     pub timestamps: Option<Timestamps>,
-    /// How the application at its sender reads (AFC §4.2.1); never in a SYN.
+    /// How the application at the segment's sender reads (AFC §4.2.1); never in a SYN.
     pub read_rate: Option<ReadReport>,
     /// SACK blocks.
     pub sack: SackBlocks,
@@ -208,9 +208,9 @@ impl Segment {
         20 + self.options_before_sack() + sack
     }
 
-    /// The SACK blocks that the header has room for: beside timestamps three, beside a read rate one
-    /// less, and none in a SYN, which acknowledges no data. A block yields to the rate because a later
-    /// ACK brings it again (RFC 2018 §4), while without the rate there is no window.
+    /// The SACK blocks that the header has room for: three beside timestamps, one less beside a read rate, and none in
+    /// a SYN, which acknowledges no data. A block yields to the rate because a later ACK brings it again (RFC 2018 §4),
+    /// while without the rate there is no window.
     pub fn sack_on_wire(&self) -> &[(Seq, Seq)] {
         let blocks = self.sack.as_slice();
         let room = match self.flags.has(Flags::SYN) {

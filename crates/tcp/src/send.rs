@@ -15,8 +15,8 @@
 //! | How much may be in flight? | `congestion`, `prr`, `ecn`, `usage` |
 //! | When? | `pacing`, `timer`, `retries`, `work` |
 //!
-//! A part's state is private to its file. What concerns several parts is a method of [`Sender`], in the file of
-//! the subject that decides; what an ACK has brought is in `progress` meanwhile.
+//! A part's state is private to its file. A matter of several parts is a method of [`Sender`], in the file of the
+//! subject that decides; meanwhile `progress` holds what an ACK has brought.
 
 mod ack;
 mod cleaning;
@@ -88,7 +88,7 @@ use work::Work;
 
 /// The sending half of a connection. Offsets are of our stream; 0 is our SYN, data start at 1.
 ///
-/// Each part has its state to itself; the methods of the sender, in the files of their subjects, join them.
+/// Each part keeps its state private; the methods of the sender, in the files of their subjects, join them.
 #[derive(Debug)]
 pub struct Sender {
     /// The time of the current call.
@@ -201,7 +201,7 @@ impl Sender {
             return 0;
         }
         let unsent = self.outbox.unsent_bytes(self.next());
-        // What is lost is all sent again, the window has room: only data were wanting.
+        // Everything lost has been sent again, and the window has room: only data were missing.
         if unsent < self.mss.full().into() && self.window_has_room() && !self.board.any_to_resend()
         {
             self.rate.limited_by_application(self.board.in_flight());
@@ -232,7 +232,7 @@ impl Sender {
         self.mss.full()
     }
 
-    /// New segments are to leave so many bytes for SACK blocks and a read rate (`tcp_current_mss`).
+    /// New segments have to leave `bytes` for SACK blocks and a read rate (`tcp_current_mss`).
     pub fn reserve(&mut self, bytes: u32) {
         self.mss.reserve(bytes);
     }
@@ -257,7 +257,7 @@ impl Sender {
         self.retries.given_up()
     }
 
-    /// What a congestion control sees.
+    /// The view of the sender that a congestion control gets.
     fn flight(&self) -> Flight {
         Flight {
             now: self.now,
@@ -278,19 +278,19 @@ impl Sender {
         }
     }
 
-    /// Has window and rate be what is told from now on, in place of the congestion control.
+    /// Sets window and rate from now on, in place of the congestion control.
     pub fn tell(&mut self, manual: Manual) {
         self.congestion.tell(manual);
         self.work.push();
     }
 
-    /// Has the congestion control know what happened.
+    /// Tells the congestion control what happened.
     fn tell_congestion(&mut self, event: Event) {
         let flight = self.flight();
         self.congestion.event(&flight, event);
     }
 
-    /// The numbers that people look at (Linux's `TCP_INFO`).
+    /// The numbers for people (Linux's `TCP_INFO`).
     pub fn info(&self) -> Info {
         Info {
             cwnd: self.congestion.cwnd(),

@@ -16,7 +16,7 @@ pub struct Socket {
     addresses: Addresses,
     outgoing: SendStream,
     incoming: ReceiveStream,
-    /// Nobody will read any more.
+    /// The application no longer reads.
     released: bool,
 }
 

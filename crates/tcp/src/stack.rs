@@ -1,4 +1,4 @@
-//! Many sockets behind one device: who gets which packet, and what nobody wants.
+//! Many sockets behind one device: which of them gets a packet, and what happens to the other packets.
 
 use crate::socket::Socket;
 use crate::wire::{self, Addresses, Malformed, Parsed};
@@ -28,13 +28,13 @@ struct Entry {
     holder: Holder,
 }
 
-/// Who still wants to hear of a socket.
+/// The holder of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
-    /// Nobody yet: its handshake is under way.
+    /// No application yet: the handshake is under way.
     Listener,
     Application,
-    /// Nobody any more: it only ends in good order.
+    /// No application any more: the connection only closes.
     Nobody,
 }
 
@@ -68,7 +68,7 @@ impl Stack {
         true
     }
 
-    /// A connection that a peer has opened to `port` and that is established, oldest first.
+    /// The oldest established connection that a peer has opened to `port`.
     pub fn accept(&mut self, port: u16) -> Option<Addresses> {
         let mine = |addresses: &Addresses| addresses.source().port() == port;
         let index = self.accepted.iter().position(mine)?;
@@ -163,9 +163,9 @@ impl Stack {
         self.sockets.insert(addresses, Entry { socket, holder });
     }
 
-    /// `config` for a connection that begins now. As Linux's (`secure_tcp_seq`), sequence numbers
-    /// begin where a clock of 64 ns is, and timestamps run through from one connection to the next:
-    /// so the peer tells a new one from an old one in TIME-WAIT.
+    /// `config` for a connection that begins now. As in Linux (`secure_tcp_seq`), initial sequence numbers follow a
+    /// clock of 64 ns, and timestamps run on from one connection to the next, so that the peer can tell a new
+    /// connection from an old one in TIME-WAIT.
     fn own(&self, now: Instant, config: Config, addresses: &Addresses) -> Config {
         let clock = (now.as_nanos() >> 6) as u32;
         let headers = addresses.ip_header_bytes() as u16 + 20;
@@ -179,7 +179,7 @@ impl Stack {
 }
 
 impl Entry {
-    /// A packet arrives; whether this has established what the application may accept.
+    /// A packet arrives; returns whether this has established a connection that the application may accept.
     fn receive(&mut self, now: Instant, packet: &Parsed) -> bool {
         self.socket.receive(now, packet);
         let accepted = self.holder == Holder::Listener && self.connection().is_established();
@@ -197,7 +197,7 @@ impl Entry {
         self.holder != Holder::Application && self.connection().state() == State::Closed
     }
 
-    /// Whether the segment is none of this connection's: it is over, or in TIME-WAIT and this a SYN
+    /// Whether the segment belongs to another connection: this one is over, or is in TIME-WAIT and the segment is a SYN
     /// of the next connection (RFC 9293 §3.10.7.4, Linux's `tcp_timewait_state_process`).
     fn gives_way_to(&self, segment: &Segment) -> bool {
         match self.connection().state() {
@@ -213,7 +213,7 @@ impl Entry {
     }
 }
 
-/// Neither opens, acknowledges nor resets anything: a listening port is silent about it.
+/// Whether the segment neither opens, acknowledges nor resets anything: a listening port does not answer it.
 fn is_nothing(segment: &Segment) -> bool {
     !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK)
 }

@@ -1,9 +1,9 @@
 //! A law at the receiving host's edge: what the live agent does there, packet by packet.
 //!
-//! As the agent does, a [`Steer`] sees what arrives at the host and what leaves it, and knows
-//! nothing else: the window scale from the handshake, the round trip from timestamps or edges. It lowers the
-//! window of segments that leave and touches nothing else. Unlike the agent it never meets merged
-//! packets, and it has seen every connection from the start.
+//! As the agent does, a [`Steer`] sees what arrives at the host and what leaves it, and knows nothing else: the window
+//! scale from the handshake, the round trip from timestamps or edges. It lowers the window of segments that leave and
+//! touches nothing else. Unlike the agent it never receives merged packets, and it has seen every connection from the
+//! start.
 
 mod edge;
 mod upload;
@@ -16,7 +16,7 @@ use tidegate_laws::sys::TG_UNLIMITED as OPEN;
 use tidegate_laws::{Ack, Device, Flow, Params, Path};
 use tidegate_time::Instant;
 
-/// What is known of the shift that our window fields have.
+/// What is known about the shift of our window fields.
 ///
 /// ```text
 ///            our SYN, with a scale            the peer's answer
@@ -40,7 +40,7 @@ pub struct Steer {
     weight: u32,
     flow: Flow,
     scale: Scale,
-    /// The window that somebody else has asked for in place of the law, in bytes.
+    /// The window that the caller has asked for in place of the law, in bytes.
     told: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ impl Steer {
         Self::weighted(params, 1)
     }
 
-    /// Before the handshake, with that many parts where others on the path have one.
+    /// Before the handshake; the flow gets `weight` parts where others on the path get one.
     pub fn weighted(params: Params, weight: u32) -> Self {
         Self {
             params,
@@ -61,7 +61,7 @@ impl Steer {
         }
     }
 
-    /// On a connection that is there already, whose windows it shifts by `scale`.
+    /// On a connection that exists already, whose windows the host shifts by `scale`.
     pub fn joining(params: Params, weight: u32, scale: u8) -> Self {
         Self {
             scale: Scale::Known(scale),
@@ -69,19 +69,20 @@ impl Steer {
         }
     }
 
-    /// Asks for a window of that many bytes in place of the law; none: the law again. It keeps the promises that a law
-    /// keeps: it is never larger than the host's own, and what was promised stays.
+    /// Asks for a window of `bytes` in place of the law; none: the law again. It keeps a law's promises: it is never
+    /// larger than the host's own, and promised edges stay.
     pub fn tell(&mut self, bytes: Option<u32>) {
         self.told = bytes;
     }
 
-    /// What a law that is none of C's wants after this arrival, in bytes; none: the host's own. It keeps the same promises.
+    /// The window, in bytes, that a law outside of C wants after this arrival; none: the host's own. It keeps the same
+    /// promises.
     pub fn want(&mut self, bytes: Option<u32>) {
         self.flow.want(bytes.unwrap_or(OPEN));
     }
 
-    /// A segment arrives at the host: it is measured, and the law learns from it. `uploading`:
-    /// what steered uploads on the way back waited, if there are any.
+    /// A segment arrives at the host: it is measured, and the law learns from it. `uploading`: how long data of steered
+    /// uploads on the way back waited, if there are any.
     pub fn arrives(
         &mut self,
         path: &mut Path,
@@ -159,7 +160,8 @@ impl Steer {
             .syn_leaves(micros(now), segment.timestamps.map(|t| t.val));
     }
 
-    /// Shares are by device, and it is this one's, or of nobody knows whose: said before each arrival.
+    /// Makes shares go by device; to be called before each arrival with the connection's device, or none if it is
+    /// unknown.
     fn of_device(&mut self, path: &mut Path, device: Option<&mut Device>) {
         self.flow.of_device(path, device);
     }
@@ -170,7 +172,7 @@ impl Steer {
     }
 }
 
-/// What a segment acknowledges and promises, its window field shifted by `scale`.
+/// The acknowledgement and window of a segment, its window field shifted by `scale`.
 fn acknowledgement(now: Instant, segment: &Segment, scale: u8) -> Ack {
     Ack {
         now_us: micros(now),

@@ -1,7 +1,7 @@
 //! The bytes of both directions, where segments only count them: by [offset](crate::Seq::offset),
 //! the first byte of data at 1.
 //!
-//! Who may send or take which bytes is decided by the connection; these only hold them.
+//! The connection decides which bytes may be sent or taken; these buffers only hold them.
 
 mod receive;
 mod send;

@@ -15,7 +15,7 @@ const LEVELS: u32 = 9;
 pub struct Ticks {
     /// From one to the next, more than zero: 4 ms where `CONFIG_HZ` is 250.
     pub period: Duration,
-    /// When the first of all is, before the start of the clock.
+    /// When the first tick was, as a time before the start of the clock.
     pub since: Duration,
 }
 
@@ -32,7 +32,7 @@ impl Ticks {
     }
 }
 
-/// The wheel's level for a timer of so many ticks.
+/// The wheel's level for a timer of `ticks` ticks.
 fn level(ticks: u64) -> u32 {
     let coarser = |level: &u32| ticks < EXACT << (LEVEL_SHIFT * level);
     (0..LEVELS - 1).find(coarser).unwrap_or(LEVELS - 1)

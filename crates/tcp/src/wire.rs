@@ -4,8 +4,8 @@
 //! bytes ── parse ─▶ Parsed { Addresses, Segment, payload } ── write ─▶ bytes
 //! ```
 //!
-//! A [`Segment`] is the plain representation; bytes exist only here. What [`parse`] accepts,
-//! [`write()`] writes such that it parses to the same; the layout of what it writes is Linux's.
+//! A [`Segment`] is the plain representation; bytes exist only here. For every packet that [`parse`] accepts,
+//! [`write()`] writes one that parses to the same; the layout of its packets is Linux's.
 
 mod addresses;
 mod ip;
@@ -33,7 +33,7 @@ pub struct Parsed<'a> {
 ///
 /// # Errors
 ///
-/// Anything but a whole and sound TCP segment is refused, and why.
+/// A packet that is not a whole and sound TCP segment; the error says why.
 pub fn parse(packet: &[u8]) -> Result<Parsed<'_>, Malformed> {
     tcp::read(&ip::read(packet)?)
 }

@@ -12,7 +12,7 @@ const ONE_WAY: Duration = Duration::from_millis(25);
 /// Bandwidth times round trip, in segments.
 const PIPE: u64 = 50;
 
-/// The way of the data: a queue that drops what does not fit. That of the ACKs only takes time.
+/// The path of the data: a queue that drops what does not fit. The ACKs' path only takes time.
 struct Path {
     sender: Connection,
     receiver: Connection,
@@ -109,7 +109,7 @@ impl Path {
     }
 }
 
-/// What a flow alone does in the second of two halves of `seconds`.
+/// The results of a flow alone in the second of two halves of `seconds`.
 struct Outcome {
     /// Share of what the link carries.
     utilisation: f64,

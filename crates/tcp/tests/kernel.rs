@@ -1,13 +1,12 @@
 //! The receiver against recordings of Linux's.
 //!
-//! `kernel/*.txt` is what Linux 6.18 received and answered over an emulated link (TUN, 20 Mbit/s
-//! down, 5 up, 20 ms each way, CUBIC at the other end, an application that reads at once). The
-//! same segments go into our receiver at the same times; what it answers must be what the kernel
-//! answered.
+//! `kernel/*.txt` are the segments that Linux 6.18 received and sent over an emulated link (TUN, 20 Mbit/s down, 5 up,
+//! 20 ms each way, CUBIC at the other end, an application that reads at once). Our receiver gets the same segments at
+//! the same times, and must answer as the kernel did.
 //!
-//! Lines: `s µs` the SYN-ACK; `d µs offset length flags age` data, with the age of the echoed
-//! timestamp in ms or `-`; `r µs bytes` what the application read, without such lines everything at once;
-//! `a µs offset window [left-right …]` what the kernel sent, window field as it is.
+//! Lines: `s µs` the SYN-ACK; `d µs offset length flags age` data, with the age of the echoed timestamp in ms or `-`;
+//! `r µs bytes` bytes that the application read, without such lines everything at once; `a µs offset window [left-right
+//! …]` an ACK of the kernel's, with its window field.
 
 use std::time::Duration;
 use tidegate_tcp::receive::{Arrival, Receiver, Terms};
@@ -89,7 +88,7 @@ impl Recording {
         r
     }
 
-    /// What our receiver answers to the same.
+    /// Our receiver's answers to the same segments.
     fn replay(&self) -> (Vec<Answer>, Receiver) {
         let mut receiver = Receiver::new(&Config::default());
         let scale = receiver.scale_to_offer();
@@ -182,8 +181,8 @@ fn acknowledges_a_start_as_linux_does() {
     assert_eq!(receiver.info().mss, 1448);
 }
 
-/// 5 s at 2 % loss: duplicate ACKs, SACK blocks, ACKs put together, and a window that leaves room
-/// for what waits beyond the holes.
+/// 5 s at 2 % loss: duplicate ACKs, SACK blocks, ACKs that cover several segments, and a window that leaves room for
+/// the data beyond the holes.
 #[test]
 fn acknowledges_losses_as_linux_does() {
     let recording = Recording::parse(include_str!("kernel/loss.txt"));
@@ -195,15 +194,15 @@ fn acknowledges_losses_as_linux_does() {
     assert!(differences.count() <= 2);
     let worst = recording.worst_window(&ours);
     assert!(worst < 0.02, "windows differ by {worst}");
-    // What `ss` said at the end: rb3846307, rcv_space:144800.
+    // The last line of `ss`: rb3846307, rcv_space:144800.
     let info = receiver.info();
     assert!(info.buffer.abs_diff(3_846_307) < 3_846_307 / 50, "{info:?}");
     assert!(info.space.abs_diff(144_800) < 144_800 / 20, "{info:?}");
 }
 
-/// An application that reads 20 000 bytes every 20 ms, less than what comes: windows that close
-/// behind it and open with it, and a buffer that need not grow. The kernel frees a segment's memory
-/// with its last byte, which makes a difference of up to a segment.
+/// An application that reads 20 000 bytes every 20 ms, less than arrives: windows that close as it falls behind and
+/// open again, and a buffer that need not grow. The kernel frees a segment's memory with its last byte, which makes a
+/// difference of up to a segment.
 #[test]
 fn acknowledges_a_slow_reader_as_linux_does() {
     let recording = Recording::parse(include_str!("kernel/slow-reader.txt"));
@@ -212,7 +211,7 @@ fn acknowledges_a_slow_reader_as_linux_does() {
     assert!(kernel.abs_diff(count) <= 1, "{count} for {kernel}");
     let worst = recording.worst_window(&ours);
     assert!(worst < 0.05, "windows differ by {worst}");
-    // What `ss` said: rb216851, rcv_space:26064.
+    // The line of `ss`: rb216851, rcv_space:26064.
     let info = receiver.info();
     assert_eq!((info.buffer, info.space), (216_851, 26_064));
 }
@@ -225,8 +224,8 @@ fn acknowledges_without_timestamps_as_linux_does() {
     let (ours, receiver) = recording.replay();
     let agree = recording.agree(&ours);
     assert!(agree >= 300, "the first {agree}");
-    // What `ss` said: rb5474383, rcv_space:353320, rcv_rtt:48.818. A round trip that ends two
-    // segments earlier makes 2 % of the buffer.
+    // The line of `ss`: rb5474383, rcv_space:353320, rcv_rtt:48.818. A round trip that ends two segments earlier makes
+    // 2 % of the buffer.
     let info = receiver.info();
     assert_eq!(info.rtt, Some(Duration::from_micros(48_818)));
     assert!(info.space.abs_diff(353_320) <= 2 * 1460, "{info:?}");

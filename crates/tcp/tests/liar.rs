@@ -13,8 +13,7 @@ const ROUND_TRIP: Duration = Duration::from_millis(40);
 const QUEUE: usize = 40;
 const SECONDS: u64 = 60;
 
-/// What becomes of an ACK on its way: it, how many came before it, and how many of the packets to its
-/// sender were lost.
+/// Changes an ACK on its way: the ACK, how many came before it, and how many of the packets to its sender were lost.
 type Lie = fn(&mut Segment, u32, u32);
 
 /// One download: a server that sends without end, and a client that reads all at once.
@@ -90,7 +89,7 @@ impl Bottleneck {
         self.on_the_way.insert((at, self.number), arrival);
     }
 
-    /// All that may leave does.
+    /// Sends all segments that may leave.
     fn pump(&mut self) {
         for which in 0..self.downloads.len() {
             let download = &mut self.downloads[which];
@@ -170,7 +169,7 @@ fn reads(ack: &mut Segment, kbps: u32) {
     ack.read_rate = Some(ReadReport { kbps, ..told });
 }
 
-/// Claims to read fast, and to have refused so many.
+/// Claims to read fast, and to have refused `so_many`.
 fn refuses(ack: &mut Segment, so_many: u32) {
     ack.read_rate = Some(ReadReport {
         kbps: MOST,

@@ -1,4 +1,4 @@
-//! Time as the caller tells it: link, TCP, simulator and laboratory share this one type.
+//! Time, given by the caller: link, TCP, simulator and laboratory share this one type.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
@@ -42,7 +42,7 @@ impl Instant {
     }
 }
 
-/// The earlier of two; none is never. It is asked several times for each packet.
+/// The earlier of two; none means never. It is called several times for each packet.
 #[inline]
 pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {

@@ -6,19 +6,19 @@ use std::time::Duration;
 /// Settings of an endpoint and its connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The protocol's own: α, β, τ and what goes with them. Its seed is drawn anew for each connection.
+    /// The protocol's own settings: α, β, τ and so on. Its seed is drawn anew for each connection.
     pub paths: tidegate_mpath::Config,
-    /// Bytes that may wait at either end of each direction (thesis section 3.3.6: 25 MB).
+    /// Bytes that may wait at either end, for each direction (thesis section 3.3.6: 25 MB).
     pub buffer_bytes: usize,
-    /// UDP payload to be tried for at most, in bytes. Larger packets are refused.
+    /// The largest UDP payload to try, in bytes. Larger packets are refused.
     pub largest_packet: usize,
-    /// Connections at a time that others have made: each may hold both buffers full.
+    /// The most connections at a time that peers have opened: each may fill both buffers.
     pub connections: usize,
-    /// How long the answer to the first packet may take.
+    /// How long to wait for the answer to the first packet.
     pub handshake_timeout: Duration,
-    /// After so long a silence the peer counts as gone.
+    /// After this time of silence the peer counts as gone.
     pub idle_timeout: Duration,
-    /// After so long a silence the peer is asked.
+    /// After this time of silence the peer is asked.
     pub keep_alive: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same, with no packets but those that every path carries.
+    /// The same, with packets no larger than every path carries.
     pub fn with_small_packets(self) -> Self {
         Self {
             largest_packet: mtu::BASE,

@@ -1,4 +1,4 @@
-//! A connection: a stream each way, and what is seen of its paths.
+//! A connection: a stream each way, and what is observed of its paths.
 
 mod error;
 mod liveness;

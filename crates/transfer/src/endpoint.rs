@@ -21,10 +21,10 @@ use std::sync::{Arc, Weak};
 use tidegate_mpath::wire::relay_header;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-/// Connections that may wait to be accepted.
+/// The most connections that wait to be accepted.
 const BACKLOG: usize = 16;
 
-/// A capability that is expected of relays that are not known yet, in bytes.
+/// The size in bytes that the capabilities of unknown relays are assumed to have.
 const CAPABILITY: usize = 32;
 
 /// A UDP socket with its connections. It needs a Tokio runtime around it.
@@ -37,7 +37,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Binds a socket. With an identity it accepts connections of those who hold a token of it.
+    /// Binds a socket. With an identity it accepts connections from peers that hold a token of it.
     ///
     /// # Errors
     /// When the address cannot be bound.
@@ -75,16 +75,16 @@ impl Endpoint {
         self.address
     }
 
-    /// The next connection from elsewhere; none when the socket is no more.
+    /// The next connection from a peer; none when the socket no longer exists.
     pub async fn accept(&self) -> Option<Connection> {
         self.accepted.lock().await.recv().await
     }
 
-    /// Connects to a token's receiver at `to`. The relays may change at any time; those whose
-    /// capability is much longer than those of the first are left out.
+    /// Connects to a token's receiver at `to`. The relays may change at any time; relays whose capability is much
+    /// longer than those of the first ones are left out.
     ///
     /// # Errors
-    /// When nobody answers.
+    /// If no answer comes.
     pub async fn connect(
         &self,
         token: &Token,
@@ -115,20 +115,20 @@ impl Endpoint {
         self.rejected.so_far()
     }
 
-    /// Waits until the peers of all connections that were dropped know of it, or are taken to.
+    /// Waits until the peers of all dropped connections know that, or are assumed to.
     pub async fn wait_idle(&self) {
-        // The task is gone: then nothing is left to wait for.
+        // If the task has ended, there is nothing left to wait for.
         let _ = self.live.clone().wait_for(|&live| live == 0).await;
     }
 }
 
-/// Bytes to leave free in each packet for what a relay adds.
+/// Bytes to leave free in each packet for a relay's envelope.
 fn envelope(relays: &[Relay]) -> usize {
     let longest = relays.iter().map(|relay| relay.capability.len()).max();
     relay_header(longest.unwrap_or(0).max(CAPABILITY))
 }
 
-/// Tells a connection of its relays for as long as both exist.
+/// Tells a connection its relays as long as both exist.
 async fn follow(mut relays: watch::Receiver<Vec<Relay>>, link: Weak<Link>, wakeup: Arc<Notify>) {
     loop {
         let latest = relays.borrow_and_update().clone();

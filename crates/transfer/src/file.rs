@@ -1,5 +1,5 @@
-//! Files over a connection: offered by name and length, gone on with where the last try ended, checked
-//! as a whole, and under their names only when they are whole.
+//! Files over a connection: offered by name and length, continued where the last try ended, verified as a whole, and
+//! under their names only when they are complete.
 //!
 //! ```text
 //!  sender                                      receiver
@@ -10,8 +10,8 @@
 //!  the next Offer, or the end of the stream
 //! ```
 //!
-//! A part of a file belongs to those who know the hash of the whole, and so have the file: nobody else learns of it,
-//! continues it or truncates it.
+//! A part of a file belongs to those who know the hash of the whole, and so have the file: no other sender learns about
+//! it, continues it or truncates it.
 
 mod message;
 mod name;
@@ -31,12 +31,12 @@ use std::path::{Path, PathBuf};
 /// Bytes that are read, hashed and written at a time.
 const CHUNK: usize = 256 << 10;
 
-/// How far a file is.
+/// The progress of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Bytes that are there.
+    /// Bytes that have arrived.
     pub done: u64,
     /// Bytes of the whole.
     pub length: u64,
@@ -49,7 +49,7 @@ pub struct Transferred {
     pub name: String,
     /// Bytes of the whole.
     pub length: u64,
-    /// Bytes that were there from an earlier try.
+    /// Bytes that had arrived in an earlier try.
     pub resumed: u64,
     /// BLAKE3 of the whole.
     pub hash: String,
@@ -58,12 +58,12 @@ pub struct Transferred {
 /// Why a file could not be transferred.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// A file of this machine.
+    /// An operation on a local file failed.
     #[error("{what} {}: {source}", .path.display())]
     File {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,
@@ -71,17 +71,17 @@ pub enum FileError {
     /// The connection.
     #[error("{0}; the same command again goes on where this one ended")]
     Connection(#[from] io::Error),
-    /// What cannot be sent or received as asked.
+    /// A file that cannot be sent or received as asked.
     #[error("{0}")]
     Refused(String),
     /// The receiver's reason.
     #[error("the receiver says: {0}")]
     Receiver(String),
-    /// The content did not arrive as it left.
-    #[error("{0}: the checksum is wrong; what had arrived was removed")]
+    /// The content arrived changed.
+    #[error("{0}: wrong checksum; the received part was removed: send the file again")]
     Corrupt(String),
-    /// The peer does not keep to the protocol.
-    #[error("the other end says what is not expected here: {0}")]
+    /// The peer violates the protocol.
+    #[error("unexpected message from the other end: {0}")]
     Protocol(&'static str),
 }
 
@@ -119,7 +119,7 @@ impl FileError {
     }
 }
 
-/// Does what blocks where it may.
+/// Runs `work`, which may block, where that is allowed.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
 ) -> Result<T, FileError> {

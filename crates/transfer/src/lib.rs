@@ -6,13 +6,13 @@
 //! ```
 //!
 //! * [`Endpoint`]: one socket and one task that drives its connections: batches, offloads, timers.
-//! * [`Connection`]: a stream each way. What is written goes by all paths that the protocol finds
-//!   worth it; relays come as plain data and may change at any time ([`Relay`]).
-//! * [`Token`]: what a person copies from the receiver to the sender.
-//! * [`mod@file`]: files with a checksum, that go on where they were interrupted.
+//! * [`Connection`]: a stream each way. Written bytes take all paths that the protocol finds useful; relays are plain
+//!   data and may change at any time ([`Relay`]).
+//! * [`Token`]: the line that a person copies from the receiver to the sender.
+//! * [`mod@file`]: files with a checksum, which continue where they were interrupted.
 //!
-//! Memory: each connection keeps at most [`Config::buffer_bytes`] written and not acknowledged, and as
-//! much received and not read.
+//! Memory: each connection keeps at most [`Config::buffer_bytes`] that are written and not acknowledged, and as many
+//! that are received and not read.
 
 mod config;
 mod connection;

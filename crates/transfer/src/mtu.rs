@@ -1,5 +1,5 @@
-//! How large packets may be: found out with padded pings on the direct path (RFC 8899). Data goes with
-//! the base size until a larger one has been answered.
+//! How large packets may be: found out with padded pings on the direct path (RFC 8899). Data use the base size until a
+//! larger one has been answered.
 
 use std::time::Duration;
 use tidegate_mpath::Instant;
@@ -7,7 +7,7 @@ use tidegate_mpath::Instant;
 /// UDP payload that every path carries (RFC 9000 §14), in bytes.
 pub const BASE: usize = 1200;
 
-/// What Ethernet's 1500 bytes leave of an IPv6 packet, in bytes.
+/// The UDP payload that Ethernet's 1500 bytes allow in an IPv6 packet, in bytes.
 pub const ETHERNET: usize = 1452;
 
 /// Sizes to be tried, the smallest first: tunnels, Ethernet, jumbo frames.
@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The search.
 #[derive(Debug)]
 pub struct Mtu {
-    /// What has been answered.
+    /// The largest size that has been answered.
     size: usize,
     largest: usize,
     tries: u32,
@@ -50,7 +50,7 @@ impl Mtu {
         SIZES.into_iter().filter(move |&s| s > size && s <= largest)
     }
 
-    /// Sizes to be tried at `now`: all at once, for the search costs no round trip of its own so.
+    /// Sizes to be tried at `now`: all at once, so that the search costs no extra round trips.
     pub fn probes(&mut self, now: Instant) -> Vec<usize> {
         if self.timeout().is_none_or(|at| at > now) {
             return Vec::new();
@@ -60,14 +60,14 @@ impl Mtu {
         self.untried().collect()
     }
 
-    /// A packet of that size has been answered.
+    /// A packet of `size` has been answered.
     pub fn answered(&mut self, size: usize) {
         if self.untried().any(|tried| tried == size) {
             self.size = size;
         }
     }
 
-    /// Only small packets arrive any more: back to the base for good. Whether that was news.
+    /// Only small packets still arrive: back to the base size for good. Returns whether the size changed.
     pub fn reset(&mut self) -> bool {
         self.largest = BASE;
         std::mem::replace(&mut self.size, BASE) > BASE
@@ -80,11 +80,11 @@ impl Mtu {
     }
 }
 
-/// Timeouts of the direct path in a row after which its large packets may be lost to a black hole (RFC 8899 §4.3): 3 s
-/// or so, or 15 before there is a round trip.
+/// Timeouts of the direct path in a row after which a black hole may swallow its large packets (RFC 8899 §4.3): about 3 s,
+/// or 15 s before there is a round trip.
 const BLACK_HOLE_TIMEOUTS: u64 = 4;
 
-/// What the timeouts say of the path.
+/// What the timeouts show about the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathCheck {
     /// Nothing new.
@@ -109,7 +109,7 @@ pub struct BlackHoleDetector {
 }
 
 impl BlackHoleDetector {
-    /// The direct path has delivered so many packets, and had so many timeouts.
+    /// The direct path has delivered `delivered` packets so far, and had `timeouts` timeouts.
     pub fn note(&mut self, delivered: u64, timeouts: u64) {
         if delivered > self.delivered {
             self.delivered = delivered;
@@ -123,8 +123,8 @@ impl BlackHoleDetector {
         self.answered = true;
     }
 
-    /// Checks, after so many timeouts in all. The probe and the data that the last timeout sent again
-    /// left together: if only the probe has been answered by now, size made the difference.
+    /// Checks after `timeouts` timeouts in all. The probe and the data that the last timeout sent again left together:
+    /// if only the probe has been answered by now, its smaller size is the reason.
     pub fn check(&mut self, timeouts: u64) -> PathCheck {
         if timeouts == self.checked {
             return PathCheck::Unchanged;

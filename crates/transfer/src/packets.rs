@@ -1,7 +1,6 @@
-//! Payloads by their numbers in the stream, in memory that is used again.
+//! Payloads by their numbers in the stream, in buffers that are reused.
 
-/// Payloads of a window of the stream. Buffers that are given back are the first to be taken again:
-/// those are still in the processor's cache.
+/// Payloads of a window of the stream. Returned buffers are reused first: they are still in the processor's cache.
 #[derive(Debug)]
 pub struct Packets {
     /// The payload of number n is at n modulo the length.
@@ -10,7 +9,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Room for so many consecutive numbers.
+    /// Room for `capacity` consecutive numbers.
     pub fn new(capacity: usize) -> Self {
         Self {
             places: vec![None; capacity],
@@ -22,29 +21,29 @@ impl Packets {
         (number % self.places.len() as u64) as usize
     }
 
-    /// An empty buffer to be filled.
+    /// An empty buffer to fill.
     pub fn buffer(&mut self) -> Vec<u8> {
         self.free.pop().unwrap_or_default()
     }
 
-    /// Files a payload.
+    /// Stores a payload.
     pub fn put(&mut self, number: u64, payload: Vec<u8>) {
         let place = self.place(number);
         self.places[place] = Some(payload);
     }
 
-    /// The payload of that number; none: it is empty.
+    /// The payload of this number; none: it is empty.
     pub fn get(&self, number: u64) -> &[u8] {
         self.places[self.place(number)].as_deref().unwrap_or(&[])
     }
 
-    /// Takes a payload out.
+    /// Takes out a payload.
     pub fn take(&mut self, number: u64) -> Vec<u8> {
         let place = self.place(number);
         self.places[place].take().unwrap_or_default()
     }
 
-    /// Gives a buffer back.
+    /// Returns a buffer.
     pub fn give_back(&mut self, mut buffer: Vec<u8>) {
         buffer.clear();
         if buffer.capacity() > 0 {

@@ -10,24 +10,24 @@ pub struct Rejected {
     pub truncated: u64,
     /// Longer than their headers say, or than any packet of ours.
     pub oversized: u64,
-    /// No packet of this version, or of a kind that does not come here.
+    /// Packets of another version, or of a kind that does not belong here.
     pub malformed: u64,
     /// Hellos without a proof that their sender holds the token.
     pub strangers: u64,
     /// Hellos for which there was no room.
     pub crowded: u64,
-    /// Of a connection that is not known here.
+    /// Packets of an unknown connection.
     pub unknown: u64,
     /// Not sealed with the session's key, or changed on the way.
     pub forged: u64,
     /// Seen before, or too old to tell.
     pub replayed: u64,
-    /// Authentic, but beyond what the receiver had allowed.
+    /// Authentic, but beyond the limit that the receiver had told.
     pub unwanted: u64,
 }
 
 impl Rejected {
-    /// Counts bytes that are no packet.
+    /// Counts a datagram that is no packet.
     pub(crate) fn note(&mut self, malformed: Malformed) {
         match malformed {
             Malformed::Truncated => self.truncated += 1,
@@ -37,7 +37,7 @@ impl Rejected {
     }
 }
 
-/// Where refused packets are counted, by an endpoint's task and by its connections.
+/// The counts of refused packets, shared by an endpoint's task and its connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rejections(Arc<Mutex<Rejected>>);
 

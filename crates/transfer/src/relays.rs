@@ -1,4 +1,4 @@
-//! The proxies of a connection, by the numbers that the protocol knows them by.
+//! The proxies of a connection, by the protocol's numbers for them.
 
 use std::net::SocketAddr;
 use tidegate_mpath::ProxyId;
@@ -9,20 +9,20 @@ use tidegate_mpath::wire::{CAPABILITY_MAX, relay_header};
 pub struct Relay {
     /// Where it listens.
     pub address: SocketAddr,
-    /// What the registry issued for this pair and time; at most 255 bytes.
+    /// The capability that the registry issued for this pair and time; at most 255 bytes.
     pub capability: Vec<u8>,
 }
 
-/// Relays of a connection. None is ever forgotten: what a proxy had under its number stays its own.
+/// Relays of a connection. None is ever forgotten, so that no number is reused for another proxy.
 #[derive(Debug, Default)]
 pub struct Relays {
     known: Vec<Relay>,
-    /// Bytes around a packet that all of them may add.
+    /// The most bytes that a relay may add around a packet.
     envelope: usize,
 }
 
 impl Relays {
-    /// Those that are known at the start. Their envelopes say how much room each packet leaves.
+    /// The relays known at the start. Their envelopes determine how much room each packet leaves.
     pub fn new(envelope: usize) -> Self {
         Self {
             known: Vec::new(),
@@ -30,8 +30,8 @@ impl Relays {
         }
     }
 
-    /// Takes the registry's latest list; the numbers of those that are new. A known address keeps its
-    /// number and gets the new capability.
+    /// Takes the registry's latest list; returns the numbers of new relays. A known address keeps its number and gets
+    /// the new capability.
     pub fn update(&mut self, relays: &[Relay]) -> Vec<ProxyId> {
         let mut new = Vec::new();
         let envelope = self.envelope;
@@ -58,7 +58,7 @@ impl Relays {
     }
 }
 
-/// Packets of the size agreed upon must go through with the envelope around them.
+/// Packets of the agreed size must fit with the envelope around them.
 fn fits(relay: &Relay, envelope: usize) -> bool {
     let length = relay.capability.len();
     length <= CAPABILITY_MAX && relay_header(length) <= envelope

@@ -1,4 +1,4 @@
-//! What only the two ends can read: keys, numbers, and the window against replays.
+//! The encryption between the two ends: keys, numbers, and the window against replays.
 
 mod cipher;
 mod handshake;
@@ -13,7 +13,7 @@ use replay::ReplayWindow;
 use snow::StatelessTransportState;
 use tidegate_mpath::wire::{Sealed, TAG, write_sealed};
 
-/// Forged packets that a key survives (RFC 9001 §6.6, for ChaCha20-Poly1305; AES bears more).
+/// Forged packets that a key may receive (RFC 9001 §6.6, for ChaCha20-Poly1305; AES allows more).
 const FORGERIES: u64 = 1 << 36;
 
 /// Bytes of a block of AES.
@@ -34,7 +34,7 @@ pub struct Session {
     keys: StatelessTransportState,
     /// The number of the next packet.
     sent: u64,
-    /// Blocks of the cipher that may yet be sealed.
+    /// Blocks that the key may still seal.
     blocks: u64,
     received: ReplayWindow,
     forgeries: u64,
@@ -57,7 +57,7 @@ impl Session {
         self.connection
     }
 
-    /// Whether the keys have done all that they may.
+    /// Whether the keys have sealed as much as they may.
     pub fn is_exhausted(&self) -> bool {
         self.forgeries >= FORGERIES || self.blocks == 0
     }
@@ -74,7 +74,7 @@ impl Session {
         self.blocks = self.blocks.saturating_sub(length.div_ceil(BLOCK) as u64);
     }
 
-    /// Opens a packet into `plain`; its number.
+    /// Opens a packet into `plain`; returns its number.
     pub fn open(&mut self, sealed: &Sealed, plain: &mut Vec<u8>) -> Result<u64, Refused> {
         if !self.received.is_new(sealed.nonce) {
             return Err(Refused::Replayed);

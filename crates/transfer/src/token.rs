@@ -7,43 +7,43 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-/// What a token begins with; the number is its version.
+/// The beginning of a token; the number is its version.
 const PREFIX: &str = "tgm1-";
 
 /// Bytes of the checksum at its end.
 const CHECKSUM: usize = 4;
 
-/// Where a receiver is, and what shows that one may send to it. Who holds it can send.
+/// A receiver's addresses, and the secret that lets a sender send to it. Anyone who holds the token can send.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
     /// The receiver's static public key.
     pub key: [u8; 32],
-    /// What a sender must know.
+    /// The secret that a sender must know.
     pub secret: [u8; 32],
     /// The receiver's name at the registry.
     pub id: [u8; 16],
-    /// What sessions are sealed with.
+    /// The cipher of sessions.
     pub cipher: Cipher,
-    /// Where it listens, if that can be said: the first that answers is taken.
+    /// The receiver's addresses, if known: the first that answers is used.
     pub addresses: Vec<SocketAddr>,
-    /// The registry that knows where it is, and the proxies.
+    /// The registry that knows the receiver's address, and the proxies.
     pub registry: Option<String>,
 }
 
-/// Why a line is no token.
+/// Why a line is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Something else altogether.
+    /// A line without a token's beginning.
     #[error("expected the token that the receiver printed: it begins with tgm1-")]
     Prefix,
-    /// A character that none has.
-    #[error("the token has a character at place {0} that no token has: was it copied whole?")]
+    /// A character that does not occur in tokens.
+    #[error("the token has an invalid character at place {0}: was it copied whole?")]
     Character(usize),
     /// Cut short, or changed.
     #[error("the token is damaged: its checksum is wrong; was it copied whole?")]
     Checksum,
-    /// The checksum is right and the rest is not.
-    #[error("the token is of a kind that this version does not know")]
+    /// The checksum is right, but the contents are unknown.
+    #[error("this version does not understand the token: was it made by a newer one?")]
     Content,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Token {
 }
 
 impl fmt::Debug for Token {
-    /// Without the secret.
+    /// Does not show the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Token")
             .field("addresses", &self.addresses)
@@ -88,7 +88,7 @@ impl FromStr for Token {
         let text = text.strip_prefix(PREFIX).ok_or(TokenError::Prefix)?;
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|error| {
             match error.kind {
-                // The last character cannot be what was printed.
+                // The last character cannot be the one that was printed.
                 data_encoding::DecodeKind::Length | data_encoding::DecodeKind::Trailing => {
                     TokenError::Checksum
                 }

@@ -1,5 +1,5 @@
-//! Files from folder to folder: resumed at either end, never half a file under its name, nothing
-//! outside the folder, nothing overwritten unasked.
+//! Files from folder to folder: continued at either end, never half a file under its name, nothing outside the folder,
+//! nothing overwritten unasked.
 
 mod common;
 
@@ -59,7 +59,7 @@ impl Folders {
         names
     }
 
-    /// What a file that is sent is called at the receiver while it is not whole.
+    /// The name of an incomplete file at the receiver.
     fn part(&self, name: &str) -> String {
         let hash = blake3::hash(&fs::read(self.from(name)).unwrap()).to_hex();
         format!(".{name}.{}.part", &hash[..16])
@@ -114,7 +114,7 @@ async fn files_arrive_whole_one_after_the_other() {
     assert_eq!(folders.received(), ["empty", "large", "small"]);
 }
 
-/// What ends a transfer in the middle.
+/// How a transfer ends in the middle.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
     Sender,
@@ -122,7 +122,7 @@ enum End {
     Network,
 }
 
-/// A transfer that ends in the middle leaves no file under its name, and the next goes on from there.
+/// A transfer that ends in the middle leaves no file under its name, and the next one continues it.
 async fn interrupted(end: End) {
     const BYTES: usize = 4_000_000;
     let folders = Folders::new();
@@ -133,7 +133,7 @@ async fn interrupted(end: End) {
         ..Config::default()
     };
     let (server, client) = (server(config), client(config));
-    // Slow, so that there is a middle.
+    // Slow, so that it can be interrupted.
     let slow = Faults {
         delay: Duration::from_millis(20),
         ..Faults::default()
@@ -154,7 +154,7 @@ async fn interrupted(end: End) {
         End::Receiver => receiving.abort(),
         End::Network => drop(middle),
     }
-    // Each end hears of it, and says so; the aborted one says nothing.
+    // Each end notices it and reports an error; an aborted end reports nothing.
     let sending = within(10, sending).await;
     let receiving = within(10, receiving).await;
     assert_eq!(sending.is_err(), end == End::Sender);
@@ -167,7 +167,7 @@ async fn interrupted(end: End) {
         assert!(error.is_none_or(|e| is_expected(&e)));
     }
     assert_eq!(folders.received(), [folders.part("large")]);
-    // Whoever could open a part could lock it, and keep the file from ever arriving.
+    // A user who could open a part could lock it, and keep the file from ever arriving.
     assert_eq!(mode(&part), 0o600);
     let before = there();
     assert!(before > 100_000 && before < BYTES as u64);
@@ -198,7 +198,7 @@ async fn a_network_that_ends_can_go_on() {
     interrupted(End::Network).await;
 }
 
-/// What is there of another file, of the same name, is left alone; what the disk has made something else of is removed.
+/// A part of another file with the same name is left alone; a part that the disk has corrupted is removed.
 #[tokio::test]
 async fn another_beginning_is_not_gone_on_with() {
     let folders = Folders::new();
@@ -221,7 +221,7 @@ async fn another_beginning_is_not_gone_on_with() {
     assert_eq!(fs::read(others).unwrap(), b"of another");
 }
 
-/// What a holder of the token hears who offers a file under the name of somebody else's that has come half.
+/// What a sender with a token is told when it offers a file under the name of another sender's incomplete file.
 #[tokio::test]
 async fn a_part_is_nobodys_but_whose_file_it_is() {
     let folders = Folders::new();
@@ -237,7 +237,7 @@ async fn a_part_is_nobodys_but_whose_file_it_is() {
         near.write_all(&offer("file", length, &[9; 32]))
             .await
             .unwrap();
-        // Four bytes of length, which of the answers it is, and how much of the file is there.
+        // Four bytes of length, the kind of answer, and how much of the file is there.
         let mut answer = [0; 6];
         within(5, near.read_exact(&mut answer)).await.unwrap();
         assert_eq!(answer, [0, 0, 0, 2, 0, 0], "nothing is there");
@@ -248,7 +248,7 @@ async fn a_part_is_nobodys_but_whose_file_it_is() {
     }
 }
 
-/// Who can write into the folder makes the receiver write nowhere else.
+/// A user who can write into the folder cannot make the receiver write elsewhere.
 #[tokio::test]
 async fn a_part_that_has_another_name_or_owner_is_refused() {
     let folders = Folders::new();
@@ -271,12 +271,12 @@ async fn a_part_that_has_another_name_or_owner_is_refused() {
     }
 }
 
-/// A length that is declared takes no room, and none is given to what would fill the disk.
+/// An announced length reserves no space, and a file that would fill the disk is refused.
 #[tokio::test]
 async fn what_there_is_no_room_for_is_refused() {
     let folders = Folders::new();
     let free = nix::sys::statvfs::statvfs(folders.root.path()).unwrap();
-    // A twentieth of the file system stays free; others write to it meanwhile.
+    // A twentieth of the file system stays free; other programs write to it meanwhile.
     let room = free.blocks_available().saturating_sub(free.blocks() / 20) * free.fragment_size();
     let nearly_all = room / 100 * 60;
     let what = Receive {
@@ -290,7 +290,7 @@ async fn what_there_is_no_room_for_is_refused() {
         (u64::MAX, "takes files up to"),
         (u64::MAX / 2, "no room"),
         (nearly_all, ""),
-        // Beside the one before.
+        // Beside the promise before.
         (nearly_all, "no room"),
     ]
     .into_iter()
@@ -343,7 +343,7 @@ async fn nothing_is_overwritten_unasked() {
     assert!(folders.to("file").is_dir());
 }
 
-/// Several files of which one failed are all sent again.
+/// If one of several files failed, all are sent again.
 #[tokio::test]
 async fn what_has_arrived_is_no_obstacle() {
     let folders = Folders::new();
@@ -359,15 +359,14 @@ async fn what_has_arrived_is_no_obstacle() {
     let resumed: Vec<u64> = sent.unwrap().iter().map(|file| file.resumed).collect();
     assert_eq!(resumed, [300_000, 0]);
     assert_eq!(received.unwrap().len(), 2);
-    // Another file of the same name and length is one.
+    // A different file of the same name and length is an obstacle.
     fs::write(folders.to("one"), vec![1; 300_000]).unwrap();
     let (sent, _) = transfer(&files, &folders.receive(false)).await;
     assert!(sent.unwrap_err().to_string().contains("--force"));
     assert!(fs::read(folders.to("one")).unwrap() == vec![1; 300_000]);
 }
 
-/// A sender that is killed holds its file until its silence has been noticed: whoever starts it again
-/// waits for that.
+/// A sender that is killed holds its file until its silence has been noticed: a restarted sender waits for that.
 #[tokio::test]
 async fn a_file_that_another_connection_has_is_waited_for() {
     let folders = Folders::new();
@@ -401,7 +400,7 @@ async fn a_part_that_is_no_file_is_refused() {
     assert!(sent.unwrap_err().to_string().contains("regular file"));
 }
 
-/// Whatever a sender says, nothing appears outside the folder.
+/// Whatever a sender says, no file appears outside the folder.
 #[tokio::test]
 async fn names_that_lead_elsewhere_are_refused() {
     for name in ["../escaped", "/tmp/escaped", "..", "a/b", "", "a\nb"] {
@@ -438,11 +437,11 @@ async fn what_cannot_be_sent_is_refused_here() {
     assert_eq!(folders.received(), [""; 0]);
 }
 
-/// A small file system of its own; none: without root.
+/// A small file system of its own; none without root.
 struct Small<'a>(&'a Path);
 
 impl<'a> Small<'a> {
-    /// Of a megabyte.
+    /// A file system of a megabyte.
     fn mount(at: &'a Path) -> Option<Self> {
         Self::of("size=1m", at)
     }
@@ -478,7 +477,7 @@ async fn a_full_disk_is_named_at_both_ends_before_anything_is_sent() {
     assert_eq!(folders.received(), [""; 0]);
 }
 
-/// Files without content take no bytes, and yet what every file takes.
+/// Files without content take no bytes, but an inode each.
 #[tokio::test]
 async fn empty_files_do_not_take_all_that_there_is_room_for() {
     let folders = Folders::new();
@@ -510,7 +509,7 @@ async fn a_disk_that_others_fill_is_named_at_both_ends() {
     let (near, far) = connect(&client, &server, address, None).await;
     let (files, what) = ([folders.from("file")], folders.receive(false));
     let (mut sent, mut received) = (Vec::new(), Vec::new());
-    // What there was room for when the file began.
+    // Fills the room that there was when the file began.
     let fill = |_: tidegate_transfer::file::Progress| {
         let _ = fs::write(to.join("else"), vec![0; 1 << 20]);
     };

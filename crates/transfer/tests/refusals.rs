@@ -1,4 +1,4 @@
-//! What is not answered, and what is refused and counted under which name.
+//! Packets that get no answer, and packets that are refused, with the names under which they are counted.
 
 mod common;
 
@@ -34,7 +34,7 @@ async fn a_wrong_token_is_not_answered() {
         .unwrap();
 }
 
-/// Whoever does not hold the token hears nothing, whatever is sent.
+/// A peer that does not hold the token gets no answer, whatever it sends.
 #[tokio::test]
 async fn a_stranger_hears_nothing() {
     let server = server(Config::default());
@@ -76,7 +76,7 @@ async fn a_stranger_hears_nothing() {
     assert!(heard.is_err(), "a stranger was answered");
 }
 
-/// A connection goes on untouched while its own packets come back in every wrong way.
+/// A connection goes on unharmed while its own packets come back in every wrong way.
 #[tokio::test]
 async fn each_bad_packet_is_counted_under_its_name() {
     let (server, client) = (server(Config::default()), client(Config::default()));
@@ -104,7 +104,7 @@ async fn each_bad_packet_is_counted_under_its_name() {
     let longer = [&sealed[..], b"x"].concat();
     let cases: [(Vec<u8>, Counter); 9] = [
         (sealed.clone(), |r| r.replayed),
-        // A number that has not come, so that only the tag can tell.
+        // A number that has not arrived, so that only the tag can tell.
         (changed(12), |r| r.forged),
         (changed(0), |r| r.malformed),
         (changed(4), |r| r.unknown),
@@ -126,7 +126,7 @@ async fn each_bad_packet_is_counted_under_its_name() {
     assert_eq!(buffer, [5; 1000]);
 }
 
-/// Somebody on the way repeats the greeting of a connection that is no more.
+/// An attacker on the path repeats the hello of a connection that has ended.
 #[tokio::test]
 async fn a_recorded_hello_is_not_answered() {
     let (server, client) = (server(Config::default()), client(Config::default()));
@@ -143,7 +143,7 @@ async fn a_recorded_hello_is_not_answered() {
         all.find(|packet| packet[0] == 0x15).unwrap().clone()
     };
     let attacker = UdpSocket::bind(loopback()).await.unwrap();
-    // For a moment the connection is still known, so that it may take its repetitions for late ones.
+    // For a moment the connection is still known, and may take repetitions for late packets.
     let before = server.endpoint.rejected().replayed;
     within(10, async {
         while server.endpoint.rejected().replayed == before {
@@ -157,7 +157,7 @@ async fn a_recorded_hello_is_not_answered() {
     assert!(heard.is_err(), "a recording was answered");
 }
 
-/// Of all that was refused, what a case should add to.
+/// The counter that a case should increase.
 type Counter = fn(&Rejected) -> u64;
 
 fn sum(rejected: &Rejected) -> u64 {
@@ -175,7 +175,7 @@ fn sum(rejected: &Rejected) -> u64 {
     truncated + oversized + malformed + strangers + crowded + unknown + forged + replayed + unwanted
 }
 
-/// Whoever holds the token makes so many connections and no more; when one has gone there is room again.
+/// A holder of the token may open a limited number of connections; when one has ended there is room again.
 #[tokio::test]
 async fn connections_are_bounded() {
     let server = server(Config {

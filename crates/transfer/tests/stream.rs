@@ -35,7 +35,7 @@ async fn what_is_written_is_read_both_ways() {
     .await;
 }
 
-/// A little that is written without `flush` leaves all the same, as over TCP.
+/// A few bytes that are written without `flush` are sent all the same, as over TCP.
 #[tokio::test]
 async fn nothing_waits_for_a_flush() {
     let (server, client) = (server(Config::default()), client(Config::default()));
@@ -49,7 +49,7 @@ async fn nothing_waits_for_a_flush() {
     }
 }
 
-/// A reader that does not read holds the writer back: at either end no more waits than was said.
+/// A reader that does not read holds the writer back: at either end no more bytes wait than configured.
 #[tokio::test]
 async fn memory_is_bounded_when_nobody_reads() {
     const BUFFER: usize = 1_000_000;
@@ -77,7 +77,7 @@ async fn memory_is_bounded_when_nobody_reads() {
         written <= 2 * BUFFER + chunk.len(),
         "{written} bytes were taken"
     );
-    // And goes on as soon as somebody reads.
+    // And the transfer goes on as soon as the reader reads.
     let reader = tokio::spawn(async move {
         let mut all = Vec::new();
         far.read_to_end(&mut all).await.unwrap();
@@ -113,7 +113,7 @@ async fn a_peer_that_vanishes_is_noticed() {
     );
 }
 
-/// Who drops a connection without `shutdown` takes back what had not arrived; the peer hears of it.
+/// If a connection is dropped without `shutdown`, bytes that have not arrived are given up; the peer gets an error.
 #[tokio::test]
 async fn a_dropped_connection_is_an_error_at_the_other_end() {
     let (server, client) = (server(Config::default()), client(Config::default()));
@@ -139,8 +139,8 @@ async fn packets_grow_to_what_the_path_carries() {
     until(5, || monitor.status().packet_bytes == 1452).await;
 }
 
-/// A path that stops carrying large packets ends the connection, that a new one may use small ones; it
-/// does not hang.
+/// A path that stops carrying large packets ends the connection instead of blocking it; a new connection may use small
+/// packets.
 #[tokio::test]
 async fn a_black_hole_for_large_packets_is_noticed() {
     let (server, client) = (server(Config::default()), client(Config::default()));
@@ -157,7 +157,7 @@ async fn a_black_hole_for_large_packets_is_noticed() {
     assert!(error.to_string().contains("packets as large"), "{error}");
 }
 
-/// Both ends may go at the same time; neither waits for an answer that does not come.
+/// Both ends may close at the same time; neither waits for an answer that does not come.
 #[tokio::test]
 async fn both_may_go_at_once() {
     let (server, client) = (server(Config::default()), client(Config::default()));

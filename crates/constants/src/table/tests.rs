@@ -1,6 +1,6 @@
 use super::*;
 
-/// One mechanism before one judge, of a rate and a delay: what they are with it and without it, and the gains.
+/// One mechanism before one judge, of a rate and a delay: their values with and without it, and the gains.
 fn swept(constant: &'static str, judge: &'static str, without: [f64; 2], gains: [f64; 2]) -> Swept {
     let value = |value, measured: [f64; 2], gains: [f64; 2], verdict| Value {
         value,

@@ -3,7 +3,7 @@ use std::path::Path;
 use tidegate_scenario::Scenario;
 use tidegate_sim::Options;
 
-/// A download over 12 Mbit/s and 40 ms, of which Linux's TCP has the first half second.
+/// A download over 12 Mbit/s and 40 ms; Linux's TCP runs alone for the first half second.
 fn run(act: Act, reward: Reward, rate: &str, mut each: impl FnMut(&Episode, &Step, &Session)) {
     let text = format!(
         "name = 'learn'
@@ -39,7 +39,7 @@ fn run(act: Act, reward: Reward, rate: &str, mut each: impl FnMut(&Episode, &Ste
     }
 }
 
-/// The queue stands before the agent begins; the least round trip is the path's all the same.
+/// The queue stands before the agent begins; the least round trip is still the path's.
 #[test]
 fn the_least_round_trip_is_not_forgotten() {
     let mut steps = 0;
@@ -49,7 +49,7 @@ fn the_least_round_trip_is_not_forgotten() {
         "{ constant_mbps = 12 }",
         |episode, step, _| {
             let newest = &episode.seen()[FEATURES..];
-            // 40 ms, and what a packet takes over 12 Mbit/s.
+            // 40 ms, and a packet's time over 12 Mbit/s.
             let least_ms = step.rtt_ms / (1.0 + f64::from(newest[1]));
             assert!((40.0..42.5).contains(&least_ms), "{least_ms} ms: {step:?}");
             steps += 1;
@@ -58,7 +58,7 @@ fn the_least_round_trip_is_not_forgotten() {
     assert!(steps > 70);
 }
 
-/// Features and rewards are what the documents say (docs/python.md).
+/// Features and rewards are as documented (docs/python.md).
 #[test]
 fn features_and_rewards_are_those_of_the_documents() {
     let mut most_bps: f64 = 1.0;

@@ -26,7 +26,7 @@ fn threads_work_side_by_side_and_end_with_the_pool() {
     let own = Arc::clone(&seen);
     let mut pool = Pool::new(2, 2, move |_| {
         own.lock().unwrap().insert(thread::current().id());
-        // Neither piece is done before both are in hand.
+        // Neither piece is done before both have been taken.
         let began = Instant::now();
         while own.lock().unwrap().len() < 2 && began.elapsed() < Duration::from_secs(10) {
             thread::yield_now();

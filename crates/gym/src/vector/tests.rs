@@ -36,7 +36,7 @@ fn finish(vector: &mut Vector) {
     while !vector.go_on() {}
 }
 
-/// What five episodes show in 300 steps.
+/// The observations of five episodes in 300 steps.
 fn steps(threads: usize) -> Vec<(Vec<f32>, Option<Step>)> {
     let mut vector = Vector::new(5, threads);
     for number in 0..5 {
@@ -69,7 +69,7 @@ fn together_on_threads_and_alone_the_numbers_are_the_same() {
     assert!(alone.go_on(session, &|| true));
     for step in 0..300 {
         alone.act(session, ((step + 3) % 3) as f64 - 1.0);
-        // As impatient as can be.
+        // With the least patience.
         while !alone.go_on(session, &|| false) {}
         let observed = alone.observe(session);
         let (seen, told) = &one[step * 5 + 3];

@@ -1,4 +1,4 @@
-//! Whom the hold takes for clocked: senders made of one equation each.
+//! Which senders the hold takes for clocked by acknowledgements: senders made of one equation each.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -23,7 +23,7 @@ impl Asked {
         }
     }
 
-    /// A `part` of a window `w` comes, and shows it.
+    /// A `part` of a window `w` comes, and the record sees the window.
     fn saw(&mut self, w: u32, part: u32) {
         self.at += u64::from(w / part);
         // SAFETY: the record is live and ours.
@@ -37,7 +37,8 @@ impl Asked {
         unsafe { sys::tg_clocking_signal(&mut self.clocking, self.at, w) };
     }
 
-    /// Plays the windows after a signal at `before`, until it is judged. Returns how many windows of bytes that took.
+    /// Plays the windows after a signal at `before`, until the sender is judged. Returns how many windows of bytes that
+    /// took.
     fn judged(&mut self, before: u32, part: u32, mut after: impl FnMut(u32) -> u32) -> f64 {
         self.signal(before);
         let from = self.at;
@@ -65,7 +66,8 @@ impl Asked {
     }
 }
 
-/// CUBIC's and Reno's answers, of which it takes two, a round trip after the signal and up to two; how long a round trip takes does not matter.
+/// The answers of CUBIC and of Reno, two of which are needed, one to two round trips after the signal; how long a round
+/// trip takes does not matter.
 #[test]
 fn a_window_that_falls_and_stays_there_is_clocked() {
     for (left_of_ten, rounds) in [(7, 1), (5, 1), (7, 2), (5, 2)] {
@@ -116,7 +118,7 @@ fn one_that_does_not_answer_is_let_go_after_four_windows() {
     assert!((4.0..4.1).contains(&took), "{took}");
 }
 
-/// While its answer is awaited, what waited before waits on.
+/// While an answer is awaited, packets of a sender that waited before wait on.
 #[test]
 fn one_that_stops_to_answer_is_let_go() {
     let mut asked = Asked::new();
@@ -170,7 +172,7 @@ proptest! {
         ..Config::default()
     })]
 
-    /// However it swings above seven eighths of its largest.
+    /// However the window swings above seven eighths of its largest.
     #[test]
     fn a_window_that_does_not_fall_is_let_go(
         before in 10_000u32..2_000_000,
@@ -183,7 +185,7 @@ proptest! {
         prop_assert!(asked.is(sys::TG_CLOCKING_LEFT) && !asked.may_wait());
     }
 
-    /// To what a congestion control leaves, within two windows, whatever came before.
+    /// The window falls within two windows of bytes to what a congestion control leaves, whatever came before.
     #[test]
     fn a_window_that_falls_is_clocked(
         before in 10_000u32..2_000_000,

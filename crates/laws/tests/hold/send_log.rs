@@ -1,16 +1,16 @@
-//! What had left at some moment, against a list of all that did.
+//! The log of departures against a plain list of all departures.
 
 use super::histories;
 use proptest::prelude::*;
 use tidegate_laws::sys;
 
-/// The moments that are remembered, each with the bytes that had arrived when what left then was made.
+/// The moments that are remembered, each with the bytes that had arrived when the packet that left then was made.
 #[derive(Default)]
 struct List {
     noted: Vec<(u64, u64)>,
     /// When the newest of them left.
     last: Option<u64>,
-    /// What left last, whether that is one of them or not.
+    /// The newest departure, whether it is one of them or not.
     latest: (u64, u64),
     spacing_us: u64,
 }
@@ -29,7 +29,7 @@ impl List {
         self.last = Some(at_us);
     }
 
-    /// In proportion between two moments. Nobody asks for less than the time before.
+    /// Interpolates between two moments. Each call asks for a later time than the one before.
     fn at(&mut self, at_us: u64) -> Option<u64> {
         let until = self.noted.partition_point(|noted| noted.0 <= at_us);
         self.noted.drain(..until.saturating_sub(1));
@@ -45,7 +45,7 @@ impl List {
     }
 }
 
-/// A packet leaves after so many µs, when so many more bytes have arrived; or somebody asks, for so long ago.
+/// A packet leaves after some µs, when some more bytes have arrived; or the log is asked for a time some µs ago.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Leaves(u64, u64),

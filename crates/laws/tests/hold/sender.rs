@@ -1,4 +1,4 @@
-//! A sender, a link with a deep buffer, and what waits at the receiver, millisecond by millisecond.
+//! A sender, a link with a deep buffer, and the packets that wait at the receiver, millisecond by millisecond.
 
 use std::collections::VecDeque;
 use tidegate_laws::{Hold, Path};
@@ -12,12 +12,11 @@ const ECHO_MS: u64 = 58;
 /// What a sender does with an acknowledgement. Bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Sender {
-    /// It doubles what it has on the way each round trip up to `most`, and stays there.
+    /// It doubles its bytes in flight each round trip up to `most`, and stays there.
     Window { window: u64, most: u64 },
-    /// It doubles that to twice what the path holds, then adds a packet a round trip; whenever it is signalled it
-    /// has seven tenths.
+    /// It doubles them to twice what the path holds, then adds a packet a round trip; a signal leaves seven tenths.
     Growing { window: u64, told: bool },
-    /// So much of the link's rate, whatever is acknowledged.
+    /// It sends at this share of the link's rate, whatever is acknowledged.
     Rate(f64),
 }
 
@@ -37,7 +36,7 @@ impl Sender {
     }
 }
 
-/// A signal: after how many bytes of the flow, and what its sender's window was then.
+/// A signal: the bytes of the flow before it, and the sender's window at that time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
     pub at_bytes: u64,
@@ -49,14 +48,14 @@ pub struct Signal {
 pub struct Span {
     /// Share of the link.
     pub used: f64,
-    /// Mean delay in the queue, and mean wait here of all that left.
+    /// Mean delay in the queue, and mean wait here of all packets that left.
     pub queue_ms: f64,
     pub wait_ms: f64,
-    /// Share of what left that waited.
+    /// Share of the leaving packets that waited.
     pub waited: f64,
 }
 
-/// The receiver's edge, and all behind it.
+/// The receiver's edge, with everything behind it.
 pub struct Edge {
     pub hold: Hold,
     /// Since the start.
@@ -79,7 +78,7 @@ pub struct Edge {
     coming: VecDeque<u64>,
     /// When each echo comes back, and after how long.
     echoes: VecDeque<(u64, u64)>,
-    /// What waits: when it was made, and what had arrived.
+    /// Waiting packets: when each was made, and how much had arrived by then.
     waiting: VecDeque<(u64, u64)>,
 }
 
@@ -114,7 +113,7 @@ impl Edge {
         }
     }
 
-    /// A link of so many packets a millisecond.
+    /// A link that carries `per_ms` packets of `bytes` a millisecond.
     pub fn packets(self, bytes: u32, per_ms: usize) -> Self {
         Self {
             bytes,
@@ -123,12 +122,12 @@ impl Edge {
         }
     }
 
-    /// What the clock shows at the start.
+    /// The clock shows `start_us` at the start.
     pub fn starting_at(self, start_us: u64) -> Self {
         Self { start_us, ..self }
     }
 
-    /// From then on, since the start, no echo comes back.
+    /// From `seconds` after the start on, no echo comes back.
     pub fn deaf_from_s(self, seconds: u64) -> Self {
         Self {
             deaf_ms: seconds * 1_000,
@@ -146,7 +145,7 @@ impl Edge {
         let (mut left, mut waited, mut wait_ms) = (0u64, 0u64, 0u64);
         for _ in 0..steps {
             if self.ms == 0 {
-                // It is asked for: the first data tell how long a round trip takes.
+                // The flow asks: the first data tell how long a round trip takes.
                 let now_us = self.now_us();
                 self.hold.leaves(now_us, 60);
             }
@@ -187,7 +186,7 @@ impl Edge {
                 (self.acknowledged + window).saturating_sub(self.sent) / bytes
             }
         };
-        // A rate that the link does not carry fills a buffer of so many ms, and no more of it gets in.
+        // If the link does not carry the rate, a buffer of BUFFER_MS fills, and then drops the excess.
         let room = (BUFFER_MS * self.per_ms as u64).saturating_sub(self.queued);
         self.queued += packets.min(room);
         self.sent += packets * bytes;
@@ -243,7 +242,7 @@ impl Edge {
         }
     }
 
-    /// How long each packet had waited that leaves now.
+    /// The waits of the packets that leave now.
     fn release(&mut self) -> Vec<u64> {
         let mut waits = Vec::new();
         while let Some(&(since, made)) = self.waiting.front() {

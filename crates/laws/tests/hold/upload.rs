@@ -1,4 +1,4 @@
-//! Uploads: a sender here, a link with a deep buffer, and what waits before it, millisecond by millisecond.
+//! Uploads: a sender here, a link with a deep buffer, and the packets that wait before it, millisecond by millisecond.
 
 use super::histories;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use tidegate_laws::{Hold, Path, UploadHold, sys};
 
 const PACKET: u32 = 1_500;
-/// What acknowledges two packets.
+/// Length of a packet that acknowledges two packets.
 const ANSWER: u32 = 60;
 /// From one echo to the next, in milliseconds.
 const ECHO_MS: u64 = 29;
@@ -14,11 +14,12 @@ const ECHO_MS: u64 = 29;
 /// What a sender does with an acknowledgement. Bytes.
 #[derive(Clone, Copy, Debug)]
 enum Sender {
-    /// It doubles its window each round trip up to twice what the path holds, then adds a packet; signalled, it has seven tenths.
+    /// It doubles its window each round trip up to twice what the path holds, then adds a packet; a signal leaves seven
+    /// tenths.
     Growing { window: u64, told: bool },
     /// It doubles it up to `most`, whatever is signalled.
     Window { window: u64, most: u64 },
-    /// So many packets a second, whatever is acknowledged.
+    /// It sends this many packets a second, whatever is acknowledged.
     Rate(u64),
 }
 
@@ -44,18 +45,18 @@ struct Span {
     /// Share of the link.
     used: f64,
     queue_ms: f64,
-    /// Share of what left that waited, and the longest wait.
+    /// Share of the leaving packets that waited, and the longest wait.
     waited: f64,
     longest_ms: u64,
 }
 
-/// The sender's edge: a packet a millisecond is what the link carries.
+/// The sender's edge: the link carries a packet a millisecond.
 struct Edge {
     hold: UploadHold,
     path: Path,
     sender: Sender,
     rtt_ms: u64,
-    /// What of a round trip is another machine's queue on the way back.
+    /// The part of a round trip that is another machine's queue on the way back.
     back_ms: u64,
     deaf_ms: u64,
     ms: u64,
@@ -66,9 +67,9 @@ struct Edge {
     /// When each packet's acknowledgement is due.
     answers: VecDeque<u64>,
     echoes: VecDeque<(u64, u64)>,
-    /// What waits: since when, and its place.
+    /// Waiting packets: since when each waits, and its place.
     waiting: VecDeque<(u64, u64)>,
-    /// What had passed when congestion was signalled, and the sender's window; bytes.
+    /// For each signal: the bytes that had passed, and the sender's window in bytes.
     signals: Vec<[u64; 2]>,
 }
 
@@ -136,7 +137,7 @@ impl Edge {
         }
     }
 
-    /// How long each packet had waited that leaves now.
+    /// The waits of the packets that leave now.
     fn release(&mut self) -> Vec<u64> {
         let mut waits = Vec::new();
         while let Some(&(since, place)) = self.waiting.front() {
@@ -211,7 +212,7 @@ fn who_grows_waits_here_and_not_in_the_queue() {
     assert!((1..40).contains(&edge.signals.len()), "{:?}", edge.signals);
 }
 
-/// Eight times what the path holds, whatever is signalled: what waits is bound by it.
+/// The sender keeps eight times what the path holds, whatever is signalled: its window limits what waits.
 #[test]
 fn a_window_that_answers_no_signal_is_signalled_seldom() {
     let mut edge = Edge::new(Sender::up_to(600_000));
@@ -239,21 +240,22 @@ fn a_window_that_the_path_holds_and_a_rate_below_the_links_never_wait() {
     }
 }
 
-/// Nobody knows then whether anything stands in the queue.
+/// Without echoes we do not know whether anything stands in the queue.
 #[test]
 fn what_is_not_heard_of_for_three_seconds_is_let_go() {
     let mut edge = Edge::new(Sender::growing());
     edge.deaf_ms = 20_000;
     edge.over_s(24);
-    // What waited leaves, and nothing waits after it.
+    // The packets that waited leave, and none waits after them.
     edge.over_s(1);
     let before = edge.signals.len();
     assert_eq!(edge.over_s(10).waited, 0.0);
     assert_eq!(edge.signals.len(), before);
 }
 
-/// Another machine's download fills the way back. What the echoes wait there is no queue of ours, but is taken for it: what comes
-/// in clumps, a window a round trip, shows no level that could be doubted. So a queue of three round trips costs half of the link.
+/// Another machine's download fills the way back. The echoes' wait there is no queue of ours, but is taken for it: data
+/// that come in clumps, a window a round trip, show no level that could be doubted. So a queue of three round trips
+/// costs half of the link.
 #[test]
 fn a_queue_on_the_way_back_costs_an_upload_little_if_it_is_short() {
     for (back_ms, least) in [(25, 0.97), (50, 0.97), (150, 0.45)] {
@@ -275,7 +277,7 @@ enum Event {
     Echo(u32),
 }
 
-/// After so many microseconds.
+/// Events, each with the microseconds before it.
 fn events() -> impl Strategy<Value = Vec<(u64, Event)>> {
     let event = prop_oneof![
         3 => (40u32..100).prop_map(Event::Arrives),
@@ -286,8 +288,8 @@ fn events() -> impl Strategy<Value = Vec<(u64, Event)>> {
     prop::collection::vec((gap, event), 100..2_000)
 }
 
-/// Plays events on a flow of which whatever waits leaves when the law says; `check` sees it before each packet leaves, and
-/// whether that is signalled.
+/// Plays events on a flow whose waiting packets leave when the law says; `check` sees it before each packet leaves, and
+/// whether that packet is signalled.
 fn play(events: &[(u64, Event)], mut check: impl FnMut(&UploadHold, u32, bool)) {
     let (mut hold, mut path) = (UploadHold::default(), Path::default());
     let mut waiting: VecDeque<(u64, u32)> = VecDeque::new();
@@ -325,7 +327,7 @@ proptest! {
         });
     }
 
-    /// Each packet is answered by a seventh of its length at least, as a call's are by as much.
+    /// Each packet is answered by at least a seventh of its length, as in a call.
     #[test]
     fn what_receives_as_it_sends_never_waits(events in events(), part in 1u32..=7) {
         let answer = |&(gap, event): &(u64, Event)| match event {
@@ -336,7 +338,7 @@ proptest! {
         play(&talk, |_, wait_us, signalled| assert!(wait_us == 0 && !signalled));
     }
 
-    /// Of what is out no more than the window; and a wait is two seconds at most.
+    /// No more than the window is in flight, and a wait is two seconds at most.
     #[test]
     fn nothing_waits_while_the_window_has_room(events in events()) {
         play(&events, |hold, wait_us, signalled| {

@@ -1,9 +1,8 @@
 //! A packet model in virtual time, just enough to judge a law: bulk senders that are never
 //! loss-limited, emulated links towards the receiver's one interface, a plain delay back.
 //!
-//! A sender doubles its congestion window every round trip and has nothing else to hold it back
-//! than the window that the receiver's flow advertises. Real congestion controls meet the laws in
-//! the laboratory.
+//! A sender doubles its congestion window every round trip; only the window that the receiver's flow advertises limits
+//! it. Real congestion controls meet the laws in the laboratory.
 
 mod outcome;
 mod receiver;
@@ -32,7 +31,7 @@ pub struct Source {
     pub way: Vec<usize>,
     /// By how much its way back is longer than the model's.
     pub away: Duration,
-    /// `Some((bytes, period))`: so many bytes at the start of every period; `None`: no end of data.
+    /// `Some((bytes, period))`: `bytes` at the start of every period; `None`: no end of data.
     pub chunks: Option<(u64, Duration)>,
     /// What its clock does.
     pub lie: Option<Lie>,
@@ -42,22 +41,22 @@ pub struct Source {
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "most tests' senders are honest")]
 pub enum Lie {
-    /// Ahead by so much in every second half of a period.
+    /// Ahead by the first duration in every second half of a period, the second one.
     Swings(Duration, Duration),
-    /// Set by so many milliseconds at that time, or left behind by them in a sleep.
+    /// Set by this many milliseconds at that time, or left behind by them in a sleep.
     Set(Duration, i32),
-    /// From that time on as many millionths too fast, or too slow; the rate is reached within the last time.
+    /// From that time on as many millionths too fast, or too slow; the rate is reached within the last duration.
     Drifts(Duration, i32, Duration),
-    /// Ahead by what the round trip shows of the queue, which so disappears.
+    /// Ahead by the queue that the round trip shows, so that the queue disappears.
     Hides,
     /// Honest for two seconds; from then on it shows a queue that stands at this delay, whatever its window is.
     Stands(Duration),
     /// It shows the longest queue of the last two seconds, so that no silence makes it fall.
     Keeps,
-    /// Its clock is true, but its own packets wait before they leave: after two seconds so long that all wait for so long in
-    /// all.
+    /// Its clock is true, but after two seconds its own packets wait before they leave, so that all packets wait for
+    /// this long in total.
     Waits(Duration),
-    /// Behind by what that other flow's data last waited, so that both seem to wait together.
+    /// Behind by the last wait of that other flow's data, so that both seem to wait together.
     Imitates(usize),
 }
 
@@ -81,7 +80,7 @@ impl Source {
         self
     }
 
-    /// The same so many milliseconds farther away.
+    /// The same, `ms` farther away.
     #[allow(dead_code, reason = "not every test's senders differ in that")]
     pub fn farther(mut self, ms: u64) -> Self {
         self.away = Duration::from_millis(ms);
@@ -98,7 +97,7 @@ pub struct Model {
     pub params: Params,
     pub sources: Vec<Source>,
     pub duration: Duration,
-    /// Not counted.
+    /// The time that does not count.
     pub warmup: Duration,
     /// How much faster the senders' clocks run than the receiver's, in parts per million.
     pub sender_ppm: i64,
@@ -107,8 +106,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Those senders for so many seconds, the first `warmup` not counted, on 20 Mbit/s and 20 ms each way,
-    /// with no end of buffer.
+    /// `sources` for `seconds`, the first `warmup` not counted, on 20 Mbit/s and 20 ms each way, with an unlimited
+    /// buffer.
     #[allow(dead_code, reason = "not every test's link is this")]
     pub fn deep(params: Params, sources: Vec<Source>, seconds: u64, warmup: u64) -> Self {
         let delay = Duration::from_millis(20);
@@ -125,7 +124,7 @@ impl Model {
     }
 }
 
-/// A link with that delay and no end of buffer.
+/// A link with `delay` and an unlimited buffer.
 pub fn deep(rate: Rate, delay: Duration) -> Config {
     Config {
         rate,
@@ -177,7 +176,7 @@ struct World<'a> {
     uploads: Vec<Upload>,
     /// On their way back, by flow.
     acks: Vec<VecDeque<AckOnWire>>,
-    /// What each flow's data last waited.
+    /// How long each flow's data last waited.
     waited: Vec<Duration>,
     record: Record,
 }
@@ -225,7 +224,7 @@ impl Model {
 }
 
 impl World<'_> {
-    /// Whatever is due now: starts, acknowledgements, deliveries.
+    /// Does everything that is due now: starts, acknowledgements, deliveries.
     fn step(&mut self) {
         for i in 0..self.senders.len() {
             if self.senders[i].starts(self.now) {
@@ -288,7 +287,7 @@ impl World<'_> {
         self.release(flow);
     }
 
-    /// What need wait no longer leaves.
+    /// Segments that have waited long enough leave.
     fn release(&mut self, flow: usize) {
         let first = self.model.sources[flow].way[0];
         while let Some((_, data)) = self.withheld[flow].pop_front_if(|(due, _)| *due <= self.now) {

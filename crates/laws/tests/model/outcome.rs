@@ -1,4 +1,4 @@
-//! What came of an experiment.
+//! The results of an experiment.
 
 use super::{Data, MSS};
 use tidegate_link::{Delivery, Instant, Packet};
@@ -6,7 +6,7 @@ use tidegate_link::{Delivery, Instant, Packet};
 /// Width of a bin, in ns.
 const BIN_NS: u64 = 100_000_000;
 
-/// Rate, delays and bins are those of the first link.
+/// Rate, delays and bins are the first link's.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub utilisation: f64,
@@ -17,9 +17,9 @@ pub struct Outcome {
     pub capacities: Vec<u64>,
     /// Bytes received after the warm-up, by flow.
     pub bytes: Vec<u64>,
-    /// Mean time that those spent in queues, in ms, by flow.
+    /// Mean time that these bytes spent in queues, in ms, by flow.
     pub queued_ms: Vec<f64>,
-    /// When each flow's group became another, in s, and which then: its name, `None` for a record of its own.
+    /// When each flow's group changed, in s, and the name of the new one; `None` for a record of its own.
     pub groups: Vec<Vec<(f64, Option<u32>)>>,
     /// Times at which each flow's chunks were complete, in s.
     pub chunk_s: Vec<Vec<f64>>,
@@ -36,7 +36,7 @@ impl Outcome {
         past.and_then(|(_, group)| *group)
     }
 
-    /// From when to when, in s, two flows steered by one record.
+    /// The times in s, from and to, in which two flows steered by one record.
     #[allow(dead_code, reason = "not every test asks who shares")]
     pub fn together(&self, one: usize, other: usize) -> Vec<(f64, f64)> {
         let changes = self.groups[one].iter().chain(&self.groups[other]);
@@ -58,7 +58,7 @@ impl Outcome {
         spans
     }
 
-    /// The share of a link that those flows used.
+    /// The share of a link that `flows` used.
     #[allow(dead_code, reason = "most tests have one link")]
     pub fn used(&self, link: usize, flows: &[usize]) -> f64 {
         let payload: u64 = flows.iter().map(|&flow| self.bytes[flow]).sum();
@@ -105,7 +105,7 @@ impl Record {
         }
     }
 
-    /// It arrives, and its flow is in that group now.
+    /// The segment arrives, and its flow is in `group` now.
     pub fn arrived(&mut self, data: &Data, now: Instant, group: Option<u32>) {
         let groups = &mut self.out.groups[data.flow];
         if groups.last().and_then(|last| last.1) != group {

@@ -13,7 +13,7 @@ fn kernel_raw(received: u64) -> u16 {
     ((64 * 1024 + 2 * received).min(KERNEL_MAX) >> SCALE) as u16
 }
 
-/// Its timestamp; it wraps soon after the start.
+/// The receiver's timestamp; it wraps soon after the start.
 fn tsval(now: Instant) -> u32 {
     ((now.as_nanos() / 1_000_000) as u32).wrapping_add(0xffff_f000)
 }
@@ -65,7 +65,7 @@ impl Receiver {
         tsval(left)
     }
 
-    /// A segment arrives, at a law or not; returns whether it ends a chunk.
+    /// A segment arrives, with a law or without; returns whether it ends a chunk.
     pub fn data(&mut self, law: Option<(&mut Path, &Params)>, data: &Data, now: Instant) -> bool {
         let segment = Segment {
             now_us: now.as_nanos() / 1000,
@@ -108,12 +108,12 @@ impl Receiver {
         })
     }
 
-    /// The group whose record steers the flow, if it is in one.
+    /// The group whose record steers the flow, if any.
     pub fn group(&self, path: &Path) -> Option<u32> {
         self.shared(path).map(|group| group.name)
     }
 
-    /// Times that the record that steers the flow has asked whose queue it is.
+    /// How often the record that steers the flow has asked whose queue it is.
     pub fn questions(&self, path: &Path) -> u32 {
         let own = &self.flow.raw().member.own;
         self.shared(path)

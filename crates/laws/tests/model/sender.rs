@@ -1,4 +1,4 @@
-//! A sender that nothing holds back but its own start and the receiver's window.
+//! A sender that only its own start and the receiver's window limit.
 
 use super::receiver::AckOnWire;
 use super::{Data, Lie, MSS, Source, since_start};
@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_link::Instant;
 
-/// Linux's initial window (RFC 6928), and what it keeps of its congestion window after a pause.
+/// Linux's initial window (RFC 6928), and the congestion window that it keeps after a pause.
 const INITIAL_CWND: u64 = 10 * MSS as u64;
 const CWND_AFTER_PAUSE: u64 = 40 * MSS as u64;
-/// For so long a sender shows its true delay that later shows a standing one.
+/// How long a sender shows its true delay before it shows a standing one.
 const HONEST: Duration = Duration::from_secs(2);
 /// How long a sender shows the longest queue that it has seen.
 const SHOWN: Duration = Duration::from_secs(2);
@@ -30,23 +30,23 @@ pub struct Sender {
     /// Its last stamp. A lie goes no further back: a receiver discards older ones (PAWS, RFC 7323 section 5).
     stamped: Option<u32>,
     next_chunk: Duration,
-    /// Ends of what has left and is outstanding, and when it left: its round trips.
+    /// Ends of the segments in flight, and when each left: the sender's round trips.
     outstanding: VecDeque<(u32, Instant)>,
     rtt: Duration,
     rtt_min: Duration,
-    /// The longest queue of late, and when it was seen.
+    /// The longest recent queue, and when it was seen.
     longest_ms: i32,
     longest_at: Instant,
 }
 
-/// Its clock has nothing to do with the receiver's.
+/// The sender's clock has nothing to do with the receiver's.
 fn tsval(flow: usize, now: Instant, ppm: i64) -> u32 {
     let ns = now.as_nanos() as i64;
     let own_ns = ns + ns / 1_000_000 * ppm;
     ((own_ns / 1_000_000) as u32).wrapping_add(77_000 + 1_000_003 * flow as u32)
 }
 
-/// What a clock has gained by `now` whose rate rises within a time from nothing to so many millionths.
+/// What a clock has gained by `now` if its rate error rises from nothing to `ppm` millionths during `within`.
 fn drifted_ms(now: Duration, from: Duration, ppm: i32, within: Duration) -> i32 {
     let past = now.saturating_sub(from).as_secs_f64();
     let rising = past.min(within.as_secs_f64());
@@ -118,7 +118,7 @@ impl Sender {
         self.ts_recent = ack.tsval;
     }
 
-    /// The next segment, if it may leave, stamped by a clock so fast and so much ahead.
+    /// The next segment, if it may leave, stamped by a clock `ppm` millionths too fast and `lie_ms` ahead.
     pub fn next(&mut self, flow: usize, now: Instant, (ppm, lie_ms): (i64, i32)) -> Option<Data> {
         let outstanding = self.nxt.wrapping_sub(self.una);
         let room = self.edge.wrapping_sub(self.nxt) as i32;
@@ -159,7 +159,7 @@ impl Sender {
 
     fn stamp(&mut self, tsval: u32) -> u32 {
         let stamped = match self.stamped {
-            // A clock does not go back, but where it is set.
+            // A clock does not go back, unless it is set.
             Some(last) if !self.is_set() && (tsval.wrapping_sub(last) as i32) < 0 => last,
             _ => tsval,
         };
@@ -167,7 +167,7 @@ impl Sender {
         stamped
     }
 
-    /// What its last round trip shows of the queue.
+    /// The queue that its last round trip shows.
     fn queued(&self) -> Duration {
         self.rtt.saturating_sub(self.rtt_min)
     }
@@ -180,7 +180,7 @@ impl Sender {
         matches!(self.source.lie, Some(Lie::Set(..)))
     }
 
-    /// By how much its clock is ahead of what it should show; `waited`: what each flow's data last waited.
+    /// By how much its clock is ahead of the true time; `waited`: how long each flow's data last waited.
     pub fn lie_ms(&self, now: Instant, waited: &[Duration]) -> i32 {
         match self.source.lie {
             None => 0,
@@ -201,7 +201,7 @@ impl Sender {
         }
     }
 
-    /// When it next does something by itself.
+    /// When the sender next does something by itself.
     pub fn timer(&self) -> Option<Instant> {
         if !self.started {
             return Some(Instant::ZERO + self.source.start);

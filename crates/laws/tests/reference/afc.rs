@@ -9,7 +9,7 @@ mod hostile;
 /// smooth_rx <- history_factor * smooth_rx + (1 - history_factor) * num_bytes / t_elapsed
 /// ```
 ///
-/// Readings: a sample spans a round trip, and a millisecond at least; what is read before counts for it.
+/// Readings: a sample spans a round trip, and a millisecond at least; bytes that are read before then count for it.
 pub struct ReadRate {
     pub smooth_rx: f64,
     num_bytes: f64,
@@ -43,7 +43,7 @@ impl ReadRate {
     }
 }
 
-/// What is left after `elapsed_us` of a rate that is forgotten over two round trips.
+/// The part of a rate that is left after `elapsed_us`, if it is forgotten over two round trips.
 pub fn held(kbps: u32, elapsed_us: u32, rtt_us: u32) -> f64 {
     let share = 1.0 - f64::from(elapsed_us) / (2.0 * f64::from(rtt_us));
     f64::from(kbps) * share.max(0.0)

@@ -2,8 +2,8 @@
 
 mod agrees;
 
-/// "RD = now − TSval" and its smallest value (RSFC, thesis section 5.1.1, equations 5.1 and 5.3):
-/// what is above the floor is queue. Clocks here do not wrap.
+/// "RD = now − TSval" and its smallest value (RSFC, thesis section 5.1.1, equations 5.1 and 5.3): the excess over the
+/// floor is queue. Clocks here do not wrap.
 pub struct OneWayDelay {
     /// Unit of the peer's TSval.
     pub tick_us: f64,

@@ -31,7 +31,7 @@ pub struct Arrival {
     pub keep: bool,
 }
 
-/// A measurement of ρ, and what one arrival is in it, in whole bytes a second.
+/// A measurement of ρ, and the part of it that one arrival makes, in whole bytes a second.
 #[derive(Clone, Copy, Debug)]
 struct Rho {
     rate: f64,
@@ -72,13 +72,13 @@ impl Rsfc {
             .max(2.0 * self.tick_us.expect("known") as f64)
     }
 
-    /// "⌈(ρ × RTTmin)/MSS⌉ × MSS", and a segment that waits for its ACK.
+    /// "⌈(ρ × RTTmin)/MSS⌉ × MSS", and one segment that waits for its ACK.
     fn bdp(&self, mss: u64) -> f64 {
         let bytes = (self.rho.unwrap() * self.rtt_min() / SECOND_US).floor();
         ((bytes / mss as f64).ceil() + 1.0) * mss as f64
     }
 
-    /// From arrival to arrival over a round trip; not over a silence.
+    /// From arrival to arrival over a round trip, but not over a silence.
     fn measure(&mut self, a: &Arrival) -> bool {
         let silent_us = a.now_us - self.arrived_us;
         self.arrived_us = a.now_us;
@@ -106,7 +106,7 @@ impl Rsfc {
         self.arrivals.clear();
     }
 
-    /// Some ρ is an eighth, and one arrival, above one before it.
+    /// Whether some ρ is an eighth, and one arrival, above one before it.
     fn rho_rose(&self) -> bool {
         let later = |i: usize| &self.rhos[i..];
         let rose = |(i, before): (usize, &Rho)| {
@@ -197,7 +197,7 @@ impl Rsfc {
         self.rtt_us = a.rtt_us.filter(|_| a.sound).or(self.rtt_us);
         if a.tick_us != self.tick_us {
             self.tick_us = a.tick_us;
-            // What the round trip is above its smallest is taken for a buffer.
+            // The round trip's excess over its smallest is taken for a buffer.
             let longer_us = |min: u64| self.rtt_us.unwrap().saturating_sub(min) as i64;
             self.rd_min_us = self.rtt_min_us.map(|min| a.rd_us - longer_us(min));
             self.window = None;

@@ -29,9 +29,9 @@ impl TimestampRtt {
     }
 }
 
-/// Without: "the time between when a byte is first acknowledged and the receipt of data that is at
-/// least one window beyond the sequence number that was acknowledged" (Algorithm 1), of every byte that an
-/// acknowledgement makes room for.
+/// Without timestamps: "the time between when a byte is first acknowledged and the receipt of data that is at least one
+/// window beyond the sequence number that was acknowledged" (Algorithm 1), for every byte that an acknowledgement makes
+/// room for.
 #[derive(Default)]
 pub struct EdgeRtt {
     /// Right edges before each acknowledgement that moved them, and when it left.
@@ -40,7 +40,7 @@ pub struct EdgeRtt {
 }
 
 impl EdgeRtt {
-    /// Returns by what the edge moved.
+    /// Returns the edge before and after, if it moved.
     pub fn acknowledged(&mut self, ack: u64, window: u64, now_us: u64) -> Option<(u64, u64)> {
         let edge = ack + window;
         let was = self.edge.replace(edge.max(self.edge.unwrap_or(edge)))?;
@@ -50,7 +50,7 @@ impl EdgeRtt {
         Some((was, edge.max(was)))
     }
 
-    /// Round trips of all that these data are the first to use.
+    /// The round trips of all edges that these data are the first to pass.
     pub fn received(&mut self, end: u64, now_us: u64) -> Vec<u64> {
         let used = self.promised.iter().filter(|(was, _)| end > *was);
         let samples = used.map(|(_, us)| (now_us - us).max(1)).collect();

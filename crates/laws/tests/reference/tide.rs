@@ -1,13 +1,13 @@
 //! The law as its lecture tells it (`docs/internals/law.md`), for all flows of one queue: a forecast of what the link
-//! carries in a lag, and a margin for the forecast's error. Floors are given, and right: what is done about wrong ones,
-//! how flows are found to share a queue, and whose queue it is, is no part of it. But what a question takes from the window,
-//! to find that out, is.
+//! carries in a lag, and a margin for the forecast's error. Floors are given and correct. How wrong floors are found,
+//! how flows are found to share a queue, and whose queue it is are no part of it; but the bytes by which a question
+//! lowers the window are.
 //!
 //! Rates are bytes a microsecond; every count and every forecast is kept.
 
 mod agrees;
 
-/// A lag has so many buckets.
+/// Buckets in a lag.
 const BUCKETS: usize = 8;
 
 /// A measured packet of one of the flows.
@@ -18,14 +18,14 @@ pub struct Packet {
     pub len: u64,
     /// How long it stood in the queue.
     pub queue_us: u64,
-    /// The round trip less that, where there is a sample.
+    /// The round trip less the queueing delay, where there is a sample.
     pub lag_us: Option<u64>,
 }
 
 /// A flow that shares the queue.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// It has so many parts where another has one.
+    /// The flow gets this many parts where another gets one.
     pub weight: u64,
     /// Its own lag.
     lag_us: Option<u64>,
@@ -36,8 +36,8 @@ pub struct Flow {
     bottlenecked: Option<u64>,
 }
 
-/// An experiment that is made now: the window is lower by `less` for `half_us`, and then as it would be for as long, over
-/// and over, for what meets the queue from `begun_us` on.
+/// A question that is being asked: for packets that meet the queue from `begun_us` on, the window is lower by `less`
+/// for `half_us`, then as it would be for as long, over and over.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     pub begun_us: u64,
@@ -45,8 +45,8 @@ pub struct Question {
     pub less: u64,
 }
 
-/// What is counted in a round trip, queue included: weights of the flows that had data and of those that are
-/// bottlenecked, and the bytes of all others.
+/// The counts of a round trip, queue included: weights of the flows that had data and of those that are bottlenecked,
+/// and the bytes of all others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     active: u64,
@@ -84,7 +84,7 @@ pub struct Law {
     /// When data last came, and how long they had waited.
     arrived_us: Option<u64>,
     queue_us: u64,
-    /// The number of this round trip and when it ends, what was counted in the last, and so far in this.
+    /// The number of this round trip and when it ends, and the counts of the last one and of this one so far.
     round: u64,
     round_end_us: u64,
     last: Round,
@@ -94,7 +94,7 @@ pub struct Law {
 }
 
 impl Question {
-    /// What the window is lower by for what meets the queue then.
+    /// By how much the window is lower for packets that meet the queue at `at_us`.
     fn takes(&self, at_us: u64) -> f64 {
         let since_us = at_us.checked_sub(self.begun_us);
         let is_lower = since_us.is_some_and(|us| (us / self.half_us).is_multiple_of(2));
@@ -128,8 +128,8 @@ impl Law {
         (self.lag() / 32).max(2_000).max(segment_us)
     }
 
-    /// H follows the lags of bottlenecked flows by time, half of a change in two thirds of H; that of one flow alone follows
-    /// a longer lag at once, but for what may be noise. A flow's own lag follows by count.
+    /// H follows the lags of bottlenecked flows by time, half of a change in two thirds of H. If one flow is alone, H
+    /// follows a longer lag at once, except for what may be noise. A flow's own lag follows by count.
     fn learn_lag(&mut self, p: &Packet) {
         let Some(lag_us) = p.lag_us.map(|us| us.max(5_000)) else {
             return;
@@ -170,7 +170,7 @@ impl Law {
             self.idle = true;
         }
         self.arrived_us = Some(p.now_us);
-        // Of one silence at most 32 empty buckets count.
+        // At most 32 empty buckets of one silence count.
         for _ in 0..32 {
             if p.now_us < self.open_end_us {
                 break;
@@ -215,7 +215,7 @@ impl Law {
             true => 0,
             false => self.since_empty + 1,
         };
-        // A bucket without data says nothing of the queue.
+        // A bucket without data says nothing about the queue.
         if least_us.is_some() {
             self.stood = if empty { 0 } else { self.stood + 1 };
         }
@@ -311,7 +311,7 @@ impl Law {
             // A limited flow may grow into one more such part.
             false => (self.last.bottlenecked + flow_weight, self.m),
         };
-        // A flow that is alone has the path's lag.
+        // A flow alone has the path's lag.
         let own = self.flows[flow].lag_us.filter(|_| parts > flow_weight);
         let lag_us = own.unwrap_or(self.lag()) as f64;
         let margin = 11.0 / 8.0 * (self.d1 + self.d2) * self.lag().max(10_000) as f64;
@@ -330,11 +330,11 @@ impl Law {
 /// `from` moved by `part` of the way to `to`, to whole microseconds, rounded towards `from`.
 fn moved(from: u64, to: u64, part: f64) -> u64 {
     let step = (to as f64 - from as f64) * part;
-    // A product that is whole but for the last bit of its binary fraction is whole.
+    // A product that is whole except for the last bit of its binary fraction is whole.
     from.wrapping_add_signed((step + step.signum() * 1e-9).trunc() as i64)
 }
 
-/// What is given of a window: of a small one whole segments, rounded up, and two at least.
+/// The window that is given: a small one is whole segments, rounded up, and at least two.
 pub fn whole(window: f64, mss: u64) -> f64 {
     let mss = mss as f64;
     let window = match window < 16.0 * mss {

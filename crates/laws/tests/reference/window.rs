@@ -31,8 +31,8 @@ impl Window {
         }
     }
 
-    /// RFC 5681 section 2, (d) and (e); with SACK the window does not matter (RFC 6675). What ends
-    /// a zero window is always news.
+    /// RFC 5681 section 2, (d) and (e); with SACK the window does not matter (RFC 6675). An acknowledgement that ends a
+    /// zero window is always news.
     pub fn is_duplicate(&self, a: &Ack) -> bool {
         self.newest.is_some_and(|(ack, kernel, sent)| {
             let same_window = if a.sack { sent != 0 } else { a.units == kernel };
@@ -42,8 +42,8 @@ impl Window {
 
     /// The units to send, and what follows from them.
     ///
-    /// Wanted, but at least two segments and everything promised; rounded up to whole units if it
-    /// is one of the latter, down otherwise; never more than the kernel's. The first passes.
+    /// The wanted window, but at least two segments and everything promised; rounded up to whole units for the latter,
+    /// down otherwise; never more than the kernel's. The first acknowledgement passes.
     pub fn steer(&mut self, a: &Ack, wanted: Option<u64>, mss: u64) -> u64 {
         let unit = 1u64 << self.scale;
         let promised = self.edge.saturating_sub(a.ack);
@@ -51,7 +51,7 @@ impl Window {
         let wanted = wanted.filter(|&w| w < a.units * unit);
         let units = match (self.newest, wanted) {
             (Some((_, kernel, sent)), _) if self.is_duplicate(a) => {
-                // A window that nobody lowers is the kernel's affair.
+                // If no law lowers the window, it is the kernel's.
                 if wanted.is_some() || sent < kernel {
                     sent
                 } else {

@@ -1,4 +1,4 @@
-//! Arrivals by hand: what counts, and what does not.
+//! Arrivals by hand: which count, and which do not.
 
 use tidegate_laws::{Ack, Flow, Law, Params, Path, Segment};
 
@@ -63,7 +63,7 @@ impl Receiver {
         });
     }
 
-    /// So many segments in order.
+    /// Receives `count` segments in order.
     fn receive(&mut self, count: u32, way_us: u64) {
         for _ in 0..count {
             self.arrives(self.next, way_us);
@@ -97,7 +97,7 @@ fn with_timestamps_the_same_queue_is_steered() {
     assert!(receiver.flow.wanted().is_some_and(|w| w <= 8 * MSS));
 }
 
-/// What was overtaken, and what comes before the hole is filled, says nothing of the path.
+/// Segments that were overtaken, or that come before a hole is filled, say nothing about the path.
 #[test]
 fn disorder_and_loss_move_no_minimum() {
     let mut receiver = Receiver::new(true);

@@ -13,7 +13,7 @@ fn segment_us(rate: u64) -> u64 {
     12_000 * SECOND_US / rate
 }
 
-/// Of `points`, those from second `from` to second `to`.
+/// The points from second `from` to second `to`.
 fn between(points: &[Point], from: u64, to: u64) -> &[Point] {
     let index = |s: u64| points.partition_point(|p| p.now_us < s * SECOND_US);
     &points[index(from)..index(to)]
@@ -33,7 +33,7 @@ fn is_in(points: &[Point], state: u32) -> bool {
     points.iter().any(|p| p.state == state)
 }
 
-/// How long each fast state lasted that ended in the slow one.
+/// How long each fast state lasted, of those that ended in the slow one.
 fn fast_states_us(points: &[Point]) -> Vec<u64> {
     let changes: Vec<_> = points
         .windows(2)
@@ -45,10 +45,10 @@ fn fast_states_us(points: &[Point]) -> Vec<u64> {
     fast.map(|c| c[1][1].now_us - c[0][1].now_us).collect()
 }
 
-/// "The next packet queued will have t_buff = 2 T + RTTmin", and "at most 2 T + 2 RTTmin in the fast
-/// state", with the largest RTTmin that the law had. Both but for the segments that a queue is made
-/// of: the one that a delayed ACK would hold, one being sent, one of rounding; for the clocks' ticks; and for what
-/// the sender may send meanwhile because a window in units of 2^SCALE is rounded up, lest it retract.
+/// "The next packet queued will have t_buff = 2 T + RTTmin", and "at most 2 T + 2 RTTmin in the fast state", with the
+/// largest RTTmin that the law had. Allowed are the segments that a queue is made of (the one that a delayed ACK would
+/// hold, one being sent, one of rounding), the clocks' ticks, and what the sender may send meanwhile because a window
+/// in units of 2^SCALE is rounded up, lest it retract.
 fn assert_bounds(points: &[Point], rate: u64, tick_us: u64) {
     let rtt_us = points.iter().map(|p| p.rtt_min_us).max().unwrap();
     let rounding_us = 3 * rtt_us * (1 << SCALE) / u64::from(MSS);
@@ -75,7 +75,7 @@ fn assert_bounds(points: &[Point], rate: u64, tick_us: u64) {
     assert!(!is_in(points, TG_RSFC_MONITOR), "{}", what("monitored", 0));
 }
 
-/// RTTmin is that of the path, but for what a segment and a tick of the clocks take.
+/// RTTmin is the path's, except for a segment's time and a tick of the clocks.
 fn assert_learned(points: &[Point], rtt_us: u64, rate: u64, tick_us: u64) {
     let slack_us = segment_us(rate) + 2 * tick_us;
     let off = |p: &&Point| p.rtt_min_us.abs_diff(rtt_us) > slack_us;
@@ -118,9 +118,9 @@ fn a_rate_that_changes_changes_the_window_and_nothing_else() {
     }
 }
 
-/// "Even if we do not update RTTmin accordingly, the older (and larger) value will simply result in an
-/// over-estimation of the BDP": the buffer is never seen empty. "There will be an upper bound on the
-/// delay": what the path has lost stands in the buffer.
+/// "Even if we do not update RTTmin accordingly, the older (and larger) value will simply result in an over-estimation
+/// of the BDP": the buffer is never seen empty. "There will be an upper bound on the delay": the delay that the path
+/// has lost stands in the buffer.
 #[test]
 fn shorter_delays_leave_the_link_busy_and_the_round_trip_bounded() {
     let mut upload = Upload::new(80);
@@ -217,8 +217,8 @@ fn a_clock_that_jumps_is_understood_again() {
     }
 }
 
-/// A clock that is set back looks like a queue that never drains, and case (b) would halve both minima.
-/// But data cannot have waited for longer than the round trip.
+/// A clock that is set back looks like a queue that never drains, and case (b) would halve both minima. But data cannot
+/// have waited for longer than the round trip.
 #[test]
 fn a_clock_that_is_set_back_is_no_queue() {
     let mut upload = Upload::new(80);

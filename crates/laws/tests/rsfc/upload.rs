@@ -1,6 +1,5 @@
-//! An upload in virtual time: a sender whom nothing holds but the window that it is told, a link with
-//! no end of buffer, and its receiver, whose window RSFC steers. Every segment is acknowledged, as in
-//! Fig. 5.1.
+//! An upload in virtual time: a sender that only its window limits, a link with an unlimited buffer, and its receiver,
+//! whose window RSFC steers. Every segment is acknowledged, as in Fig. 5.1.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +8,7 @@ use tidegate_laws::{Ack, Flow, Law, Params, Path, Segment, sys};
 pub const MSS: u32 = 1448;
 const PACKET_BITS: u64 = 1500 * 8;
 pub const SCALE: u8 = 5;
-/// What the kernel grants first (RFC 6928) and at most.
+/// The window that the kernel grants first (RFC 6928), and the largest.
 const FIRST_WINDOW: u64 = 10 * MSS as u64;
 const LAST_WINDOW: u64 = 65_535 << SCALE;
 
@@ -24,7 +23,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Of milliseconds, exact.
+    /// A clock of milliseconds, exact.
     pub const PLAIN: Self = Self::ticking(1_000);
 
     pub const fn ticking(tick_us: u64) -> Self {
@@ -47,7 +46,7 @@ impl Clock {
     }
 }
 
-/// From a moment on, a value.
+/// Values, each from a moment on.
 pub type Steps = Vec<(u64, u64)>;
 
 fn at(steps: &Steps, now_us: u64) -> u64 {
@@ -67,7 +66,7 @@ pub struct Upload {
     pub seconds: u64,
 }
 
-/// A segment that arrived, and what the law made of it.
+/// A segment that arrived, and the law's state after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     pub now_us: u64,

@@ -1,12 +1,12 @@
-//! Uploads steered from where they are sent, with the loop closed: the uplink's queue is told from
-//! the way back whatever clocks and ways do, and kept short.
+//! Uploads steered from where they are sent, with the loop closed: the uplink's queue is told from the way back
+//! whatever clocks and paths do, and kept short.
 
 mod world;
 
 use tidegate_laws::Law;
 use world::{Clock, Experiment, MSS, Point, SECOND_US};
 
-/// Of `points`, those from second `from` to second `to`.
+/// The points from second `from` to second `to`.
 fn between(points: &[Point], from: u64, to: u64) -> &[Point] {
     let index = |s: u64| points.partition_point(|p| p.now_us < s * SECOND_US);
     &points[index(from)..index(to)]
@@ -26,7 +26,7 @@ fn segment_us(rate: u64) -> f64 {
     12_000e6 / rate as f64
 }
 
-/// The link is full, and what stands before it a few segments and a tenth of the round trip.
+/// The link is full, and before it stand only a few segments and a tenth of the round trip.
 fn assert_short(points: &[Point], from: u64, to: u64, rate: u64, rtt_us: f64) {
     let share = used(points, from, to, rate);
     assert!(share > 0.96, "{share} of {rate} bit/s used");
@@ -58,8 +58,8 @@ fn nothing_else_keeps_it_short() {
     assert!(mean_us(between(&points, 40, 60)) > 10e6);
 }
 
-/// What the way back adds is not the uplink's queue: not when it stands, nor when it comes in
-/// clusters, as from behind a download.
+/// Delay on the way back is not the uplink's queue: neither a standing one, nor one that delivers in clusters, as
+/// behind a download.
 #[test]
 fn the_way_back_is_not_the_uplinks_queue() {
     let base = Experiment::default();
@@ -68,7 +68,7 @@ fn the_way_back_is_not_the_uplinks_queue() {
         ..base.clone()
     };
     let points = slow.run();
-    // The lag is a round trip of 360 ms now; opened again within seconds.
+    // The lag is a round trip of 360 ms now; the window is open again within seconds.
     assert_short(&points, 30, 60, 1_000_000, 360_000.0);
     let clustered = Experiment {
         clusters_us: 60_000,
@@ -78,8 +78,8 @@ fn the_way_back_is_not_the_uplinks_queue() {
     assert_short(&points, 10, 60, 1_000_000, 150_000.0);
 }
 
-/// The law's delay is the time in the buffer: to a tick of each clock, and what has changed since the
-/// acknowledgement left.
+/// The law's delay is the time in the buffer, within a tick of each clock and the change since the acknowledgement
+/// left.
 #[test]
 fn the_delay_is_the_time_in_the_buffer() {
     let experiment = Experiment {
@@ -94,7 +94,7 @@ fn the_delay_is_the_time_in_the_buffer() {
         .collect();
     assert!(known.len() > 300);
     for (now_us, buffered_us, queue_us) in known {
-        // The buffer grew since: a way back, and a sixteenth of a round trip between two samples.
+        // The buffer has grown since: by a way back, and by a sixteenth of a round trip between two samples.
         let least_us = buffered_us - (30_000 + 2 * 60_000 + buffered_us / 8) - 50_000;
         let range = least_us..=buffered_us + 3_000 + 12_000;
         assert!(
@@ -174,7 +174,7 @@ fn rledbat_leaves_uploads_alone_though_clocks_are_set() {
                 ..Experiment::default()
             }
             .run();
-            // Before, nothing but the handshake has told of a window.
+            // Before that only the handshake has told a window.
             let after = between(&points, 2, 90);
             assert!(after.iter().all(|p| p.window == 4 << 20), "set by {by_s} s");
         }
@@ -199,7 +199,7 @@ fn rate_steps_are_followed() {
     assert_short(&points, 60, 80, 4_000_000, 60_000.0);
 }
 
-/// A peer without timestamps is left alone: its window is what it says.
+/// A peer without timestamps is left alone: the window is the peer's.
 #[test]
 fn without_timestamps_the_window_is_the_peers() {
     let points = Experiment {
@@ -212,8 +212,8 @@ fn without_timestamps_the_window_is_the_peers() {
     assert_eq!(last, 4 << 20);
 }
 
-/// Bytes behind a hole are counted when they are told of, and once: the forecast is the link's rate,
-/// not what an acknowledgement of half a second's segments would make of it.
+/// Bytes behind a hole are counted once, when the peer reports them: the forecast is the link's rate, not the burst
+/// that an acknowledgement of half a second's segments would make.
 #[test]
 fn a_hole_does_not_make_a_burst() {
     let points = Experiment {
@@ -229,8 +229,8 @@ fn a_hole_does_not_make_a_burst() {
     );
 }
 
-/// RSFC from this end keeps its own bound: 2 T + RTTmin with T = RTTmin (thesis section 5.1.2), but for
-/// what it is told of late.
+/// RSFC from this end keeps its own bound, 2 T + RTTmin with T = RTTmin (thesis section 5.1.2), plus the time by which
+/// it learns late.
 #[test]
 fn rsfc_keeps_its_bound_from_here_too() {
     let points = Experiment {

@@ -1,6 +1,5 @@
-//! An upload in virtual time, seen from its sender: nothing holds the sender but the window that it is
-//! told, an uplink with a deep buffer, a receiver that acknowledges every other segment and knows
-//! nothing of all this, and a way back with a queue of its own.
+//! An upload in virtual time, seen from its sender: a sender that only its window limits, an uplink with a deep buffer,
+//! a receiver that acknowledges every other segment and has no law, and a way back with a queue of its own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +10,7 @@ pub const SCALE: u8 = 7;
 pub const SECOND_US: u64 = 1_000_000;
 const PACKET_BITS: u64 = 1500 * 8;
 const FIRST_WINDOW: u64 = 10 * MSS as u64;
-/// What the receiver grants.
+/// The receiver's window.
 const WINDOW: u32 = 4 << 20;
 /// How long a lone segment waits for its acknowledgement.
 const DELAYED_ACK_US: u64 = 40_000;
@@ -35,7 +34,7 @@ impl Clock {
     }
 }
 
-/// From a moment on, a value. Begins at 0.
+/// Values, each from a moment on. Begins at 0.
 pub type Steps = Vec<(u64, u64)>;
 
 fn at(steps: &Steps, now_us: u64) -> u64 {
@@ -49,14 +48,14 @@ pub struct Experiment {
     pub law: Law,
     /// bit/s.
     pub rate: Steps,
-    /// Delays in µs: towards the receiver, and what an acknowledgement takes back, its queue included.
+    /// Delays in µs: towards the receiver, and of acknowledgements on the way back, its queue included.
     pub up_us: u64,
     pub back_us: Steps,
-    /// What comes back waits for the next multiple of this, as behind another's queue; 0 for none.
+    /// Acknowledgements wait for the next multiple of this, as behind another's queue; 0 for none.
     pub clusters_us: u64,
     pub clock: Clock,
     pub timestamps: bool,
-    /// Every so manieth segment is lost, and sent again a round trip later; 0 for none.
+    /// The period in segments of losses, each sent again a round trip later; 0 for none.
     pub lost: u64,
     pub seconds: u64,
 }
@@ -86,7 +85,7 @@ impl Default for Experiment {
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     pub now_us: u64,
-    /// How long it stood in the uplink's buffer, and what the law took that for; `None` before it knew.
+    /// How long it stood in the uplink's buffer, and the law's value for that; `None` before it had one.
     pub buffered_us: u64,
     pub queue_us: Option<u32>,
     /// The window that the sender was told.
@@ -97,9 +96,9 @@ pub struct Point {
 enum Event {
     /// First byte, stamp, time in the buffer.
     Data(u32, u32, u64),
-    /// The receiver's patience with this many segments is over.
+    /// The receiver has waited long enough to acknowledge this many segments.
     Late(u64),
-    /// The sender's patience with what may be lost is over.
+    /// The sender has waited long enough for a segment that may be lost.
     Resend(u32),
     /// Acknowledgement, stamp, echo, SACK.
     Ack(u32, u32, u32, bool),
@@ -225,7 +224,7 @@ impl World<'_> {
         }
     }
 
-    /// In order or not; every other segment is acknowledged, and at once what is not in order.
+    /// A segment arrives, in order or not; every other one is acknowledged, and one out of order at once.
     fn receive(&mut self, now_us: u64, seq: u32, stamp: u32) {
         self.arrived += 1;
         if seq != self.next {
@@ -284,7 +283,7 @@ impl World<'_> {
         let news = u64::from(ack.ack.wrapping_sub(self.acked));
         self.acked = ack.ack;
         self.cwnd = (self.cwnd + news).min(64 << 20);
-        // What was lost goes again when the receiver misses it.
+        // A lost segment is sent again when the receiver misses it.
         if let (true, Some(seq)) = (sack, self.missing) {
             self.resend(now_us, seq);
         }

@@ -46,7 +46,7 @@ impl Draw {
         fifo
     }
 
-    /// The first answer that says anything.
+    /// The first answer that tells anything.
     fn answer(&self) -> Option<Answer> {
         let mut fifo = self.fifo();
         let says = |a: &&Answer| matches!(a, Answer::Ours | Answer::Others);
@@ -55,7 +55,7 @@ impl Draw {
     }
 }
 
-/// So many draws' answers that are `right`, and that are wrong.
+/// How many answers are `right`, and how many are wrong.
 fn answers(others: impl Strategy<Value = f64>, right: Answer) -> (usize, usize) {
     let mut runner = TestRunner::new(Config {
         rng_seed: RngSeed::Fixed(0x7464),

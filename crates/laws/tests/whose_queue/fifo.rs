@@ -1,6 +1,6 @@
-//! A link with one queue, a sender that the law steers, and another that it does not. Packets in flight are bounded by a
-//! congestion window that never moves, and ours by the law's window as well. All of the base round trip comes after the
-//! queue.
+//! A link with one queue, a sender that the law steers, and another that it does not steer. A constant congestion
+//! window bounds each one's packets in flight, and the law's window bounds ours as well. All of the base round trip
+//! comes after the queue.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use tidegate_laws::sys;
 
 pub const MSS: u32 = 1448;
 const NS: u64 = 1_000;
-/// How long our host takes for an acknowledgement.
+/// How long our host takes to acknowledge.
 const HOST_NS: u64 = 3_000;
 
 /// What is heard.
@@ -16,7 +16,7 @@ const HOST_NS: u64 = 3_000;
 pub enum Answer {
     Ours,
     Others,
-    /// Nothing that tells.
+    /// Nothing that decides.
     Nothing,
     /// The queue ran empty meanwhile, or something else ended the question.
     Ended,
@@ -25,9 +25,9 @@ pub enum Answer {
 /// What our sender takes for its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obeys {
-    /// The law's and so many bytes: the queue is that many bytes.
+    /// The law's window and this many bytes: the queue is that many bytes.
     More(u64),
-    /// Nothing but its congestion window.
+    /// Its congestion window alone.
     Not,
 }
 
@@ -74,17 +74,17 @@ pub struct Fifo {
     pub ours: Sender,
     pub others: Sender,
     pub obeys: Obeys,
-    /// The part of a packet's wait that another flow of ours, of another record, has waited, in percent.
+    /// How long another flow of ours, with another record, has waited, in percent of a packet's wait.
     pub beside: u32,
-    /// Delays are told in such units.
+    /// The unit of delays.
     pub tick_us: u32,
     now_ns: u64,
-    /// When the link is through with its queue.
+    /// When the link has emptied its queue.
     free_ns: u64,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     scheduled: u64,
     pub answers: Vec<Answer>,
-    /// The window that the law last asked for, and what our last packet waited.
+    /// The window that the law last asked for, and how long our last packet waited.
     pub window: u64,
     pub waited_us: u32,
     /// Bytes of ours that have arrived.
@@ -92,7 +92,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// A link of so many Mbit/s that nobody uses yet. Time begins at 100 s.
+    /// A link of `mbit` Mbit/s that carries nothing yet. Time begins at 100 s.
     pub fn new(mbit: f64, rtt_us: u32) -> Self {
         Self {
             path: sys::tg_tide::default(),
@@ -117,7 +117,7 @@ impl Fifo {
         }
     }
 
-    /// Bytes that the link carries in a round trip and the queue's time.
+    /// Bytes that the link carries in a round trip plus `queue_us`.
     pub fn carries(&self, queue_us: u64) -> u64 {
         (u64::from(self.rtt_us) + queue_us) * NS * u64::from(MSS) / self.segment_ns
     }
@@ -126,17 +126,17 @@ impl Fifo {
         self.path.state == state
     }
 
-    /// Whether the window is for a link with a queue of ours, or none.
+    /// Whether the window is for a link with a queue of ours, or with none.
     pub fn is_steered(&self) -> bool {
         !self.is(sys::TG_TIDE_COMPETING)
     }
 
-    /// For so long.
+    /// Lets `us` pass.
     pub fn pass(&mut self, us: u64) {
         self.until(us, |_| false);
     }
 
-    /// The same; what part of the link our packets have used.
+    /// Lets `us` pass. Returns the part of the link that our packets used.
     pub fn used_in(&mut self, us: u64) -> f64 {
         let before = self.received;
         self.pass(us);
@@ -150,7 +150,7 @@ impl Fifo {
         ours / (ours + self.others.cwnd as f64)
     }
 
-    /// For so long, or until `done`; whether it is.
+    /// Lets `us` pass, or less if `done`; returns whether it is.
     pub fn until(&mut self, us: u64, done: impl Fn(&Self) -> bool) -> bool {
         let end_ns = self.now_ns + us * NS;
         self.send();
@@ -253,7 +253,7 @@ impl Fifo {
         }
     }
 
-    /// What has just ended the question.
+    /// The answer that has just ended the question.
     fn answer(&self) -> Answer {
         let waits_us = self.path.ask_us.saturating_sub(self.now_ns / NS);
         // SAFETY: the record is only read.

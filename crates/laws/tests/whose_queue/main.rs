@@ -9,11 +9,11 @@ use tidegate_laws::sys;
 
 const RTT_US: u32 = 40_000;
 const SECOND_US: u64 = 1_000_000;
-/// The queue that the other's packets make, and what ours add to it.
+/// The queue of the other's packets, and what ours add to it.
 const OTHERS_US: u64 = 100_000;
 const OURS_US: u64 = 110_000;
 
-/// 20 Mbit/s, and nobody but us, whose window is larger than was asked for: a queue of 80 ms stands.
+/// 20 Mbit/s for us alone, with a larger window than was asked for: a queue of 80 ms stands.
 fn alone() -> Fifo {
     let mut fifo = Fifo::new(20.0, RTT_US);
     let standing = fifo.carries(80_000) - fifo.carries(0);
@@ -30,7 +30,7 @@ fn beside_others() -> Fifo {
     fifo
 }
 
-/// The same once it is known.
+/// The same once the answer is known.
 fn competing() -> Fifo {
     let mut fifo = beside_others();
     assert!(fifo.until(5 * SECOND_US, |f| f.is(sys::TG_TIDE_COMPETING)));
@@ -39,7 +39,7 @@ fn competing() -> Fifo {
     fifo
 }
 
-/// It falls by a millisecond in each millisecond of a silence.
+/// The queue falls by a millisecond in each millisecond of a silence.
 #[test]
 fn a_queue_that_is_ours_alone_is_found_to_be_ours() {
     let mut fifo = alone();
@@ -88,13 +88,13 @@ fn a_queue_that_others_fill_is_found_to_be_theirs() {
     let came = used * fifo.carries(u64::from(fifo.waited_us)) as f64;
     let rounds = fifo.window as f64 / came;
     assert!(rounds >= 1.9, "room for {rounds} round trips");
-    // And so its congestion window is what holds it.
+    // So its congestion window limits it.
     let share = fifo.share();
     assert!((used - share).abs() < 0.02, "{used} of {share}");
 }
 
-/// While it competes it asks once a minute, and in between only if as much comes as the link is known to give: here that was
-/// the other's from the start, so it learns by its first question that the link gives more.
+/// While it competes it asks once a minute, and in between only if as much comes as the link is known to give. Here the
+/// other was there from the start, so only the first question shows that the link gives more.
 #[test]
 fn a_competing_path_asks_seldom() {
     let mut fifo = competing();
@@ -143,7 +143,7 @@ fn a_question_that_nothing_answers_is_asked_again() {
     );
 }
 
-/// A packet of the path's record, a moment after the last, that has waited so long.
+/// A packet of the path's record, a moment after the last, that has waited `queue_us`.
 fn arrives(path: &mut sys::tg_tide, now_us: u64, queue_us: u32) {
     let arrival = sys::tg_arrival {
         now_us,
@@ -171,7 +171,7 @@ fn a_queue_that_is_empty_for_a_second_ends_competing() {
     assert!(path.ask_us <= now_us + 1_100_000, "nor waits to ask again");
 }
 
-/// What is left of the delay when the queue is drained is path.
+/// The delay that is left when the queue is drained is path.
 #[test]
 fn a_delay_that_stays_when_the_others_have_gone_is_path() {
     let mut fifo = competing();
@@ -199,8 +199,8 @@ fn longer(by_us: u32) -> Fifo {
     fifo
 }
 
-/// A longer path does not fall in a silence. It is taken for another's queue until our own packets stand in it as well; then
-/// floors rise, and the link is steered as one so far away.
+/// A longer path does not fall in a silence. It is taken for another's queue until our own packets stand in it as well;
+/// then floors rise, and the link is steered as one that is as far away.
 #[test]
 fn a_path_that_has_become_longer_ends_with_risen_floors() {
     for by_us in [40_000, 60_000, 100_000, 200_000] {
@@ -215,7 +215,7 @@ fn a_path_that_has_become_longer_ends_with_risen_floors() {
     }
 }
 
-/// What the link gives is known to a twentieth. The forecast is not: it is printed how far it goes beyond.
+/// The link's rate is known to a twentieth. The forecast is not: the test prints how far it goes beyond.
 #[test]
 fn the_rate_of_a_link_that_runs_empty_is_known() {
     for mbit in [2.0, 20.0, 200.0] {
@@ -246,7 +246,8 @@ fn a_path_that_has_become_a_little_longer_stays_used() {
     }
 }
 
-/// A sender that its own congestion window holds falls silent for no window. Nothing is heard, and it never competes.
+/// A sender that its own congestion window limits falls silent for no window. No silence is heard, and the path never
+/// competes.
 #[test]
 fn where_nothing_falls_silent_nothing_is_heard() {
     for others in [false, true] {
@@ -263,8 +264,9 @@ fn where_nothing_falls_silent_nothing_is_heard() {
     }
 }
 
-/// Another flow of ours, of another record, waits as well: it is a queue of ours. They would compete with each other. It is
-/// not asked about, but drained whenever it has stood for long, so that their delays move together.
+/// Another flow of ours, with another record, waits as well: the queue is ours, and the two must not compete with each
+/// other. No question is asked; the queue is drained whenever it has stood for long, so that their delays move
+/// together.
 #[test]
 fn a_queue_in_which_other_flows_of_ours_wait_is_ours() {
     let mut fifo = beside_others();
@@ -284,7 +286,7 @@ fn a_queue_in_which_other_flows_of_ours_wait_is_ours() {
         waits_us.len() == 7 && waits_us.iter().all(in_time),
         "{waits_us:?}"
     );
-    // Where they wait for less than half of it, it is another queue that they wait in.
+    // If the other waits for less than half of it, it waits in another queue.
     fifo.beside = 40;
     assert!(fifo.until(10 * SECOND_US, |f| f.is(sys::TG_TIDE_COMPETING)));
     fifo.beside = 60;

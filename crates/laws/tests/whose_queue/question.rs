@@ -1,4 +1,4 @@
-//! The question itself: when the window is lower, what is a silence, and what it tells.
+//! The question itself: when the window is lower, which pauses are silences, and what they tell.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -35,7 +35,7 @@ fn is_sure(question: &sys::tg_question) -> bool {
     unsafe { sys::tg_question_is_sure(question, 4) != 0 }
 }
 
-/// Silences as long as the time with packets between them, in which the others go on and the queue falls by our share
+/// Silences as long as the time with packets between them. In each the others go on, and the queue falls by our share
 /// alone. Then it comes up again.
 fn periods(share: f64, half_us: f64, gap_us: f64, count: u32) -> sys::tg_question {
     let mut question = asked(1, half_us as u32, 10 * LEN as u32);
@@ -52,7 +52,7 @@ fn periods(share: f64, half_us: f64, gap_us: f64, count: u32) -> sys::tg_questio
     question
 }
 
-/// The mean part that a question has heard, in silences of `silent_us` that a packet each was counted to.
+/// The mean part that a question has heard, in silences of `silent_us`, each with one packet counted in it.
 fn part(question: &sys::tg_question, silent_us: f64, gap_us: f64) -> f64 {
     let sent = 2.0 * gap_us / silent_us;
     let bound = sent + (1.0 - sent) * OTHERS;
@@ -63,7 +63,7 @@ fn part(question: &sys::tg_question, silent_us: f64, gap_us: f64) -> f64 {
 proptest! {
     #![proptest_config(config())]
 
-    /// Lower for a half, as it was for a half, over and over; and never before it begins.
+    /// The window is lower for a half, as before for a half, over and over; and never before the question begins.
     #[test]
     fn the_window_is_lower_in_each_first_half(
         begun_us in 1u64..1_000_000_000_000,
@@ -79,8 +79,8 @@ proptest! {
         prop_assert_eq!(less(begun_us - 1), 0);
     }
 
-    /// What is heard in silences of known length, while others have a known share, is that share; and which side of the
-    /// bound it is on is soon sure.
+    /// In silences of known length, while others have a known share, the part that is heard is that share; and it is
+    /// soon sure on which side of the bound it is.
     #[test]
     fn the_part_is_the_others_share(
         share in 0.0f64..1.0,
@@ -114,7 +114,7 @@ proptest! {
         prop_assert_eq!(question.silences, 0);
     }
 
-    /// Whatever is heard, three silences tell nothing.
+    /// Three silences tell nothing, whatever they show.
     #[test]
     fn a_few_silences_tell_nothing(share in 0.0f64..1.0) {
         let question = periods(share, 50_000.0, 1_000.0, sys::TG_QUESTION_FIRST);
@@ -130,13 +130,13 @@ fn a_delay_that_does_not_fall_is_no_queue_of_ours() {
     assert!(question.sum > 0 && is_sure(&question));
 }
 
-/// Where the parts differ as much as from the bound, nothing is sure.
+/// If the parts differ among themselves as much as from the bound, nothing is sure.
 #[test]
 fn parts_that_contradict_each_other_are_not_sure() {
     let mut question = asked(1, 50_000, 10 * LEN as u32);
     let mut at_us = 0.0;
     for period in 0..20 {
-        // Each second time the queue falls by nothing.
+        // In every second period the queue does not fall.
         let fall_us = if period % 2 == 0 { 50_000.0 } else { 0.0 };
         for step in 0..=50 {
             at_us += if step == 0 { 50_000.0 } else { 1_000.0 };
@@ -148,8 +148,8 @@ fn parts_that_contradict_each_other_are_not_sure() {
     assert!(!is_sure(&question), "{}", question.sum);
 }
 
-/// A clock of whole milliseconds makes a packet seem to have entered before the one that it followed, or as the question
-/// began. It is heard on.
+/// With a clock of whole milliseconds a packet may seem to have entered before its predecessor, or before the question
+/// began. The question goes on.
 #[test]
 fn a_packet_that_seems_to_come_before_the_first_ends_nothing() {
     for (first_us, second_us) in [(500, 300), (0, 0)] {

@@ -41,6 +41,6 @@ fn a_round_trip_takes_the_uplink_of_the_time_when_it_was_used() {
     up.count(&passage(950, 400, 420));
     let at = |ms| round_trip([&up, &down], Instant::from_millis(ms));
     assert_eq!(at(950), Some(ms(325)));
-    // Nothing came down there.
+    // Nothing was delivered there.
     assert_eq!(at(650), None);
 }

@@ -12,7 +12,7 @@ struct Rows {
     rows: Vec<Comparison>,
 }
 
-/// What `validate` compares, and its head.
+/// The quantities that `validate` compares, and the head of the table.
 const QUANTITIES: [(&str, &str); 3] = [
     ("goodput_bps", "goodput, Mbit/s: kernel / simulator (apart)"),
     ("rtt_ms.p50", "median RTT, ms"),
@@ -22,7 +22,7 @@ const QUANTITIES: [(&str, &str); 3] = [
     ),
 ];
 
-/// A line a scenario; bold what is apart, italic what is so for a reason that is known.
+/// A line for each scenario; differences in bold, those with a known reason in italics.
 pub fn agreement(printed: &[Printed]) -> Result<String> {
     let Rows { rows } = of(printed.first().context("expected a result")?)?;
     let mut names: Vec<&str> = Vec::new();
@@ -51,7 +51,7 @@ pub fn agreement(printed: &[Printed]) -> Result<String> {
     ))
 }
 
-/// In the order in which they are told.
+/// In the order in which they are printed.
 fn quantities(rows: &[Comparison]) -> Vec<&str> {
     let mut known: Vec<&str> = Vec::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! What the parts cost.
+//! The costs of the parts.
 
 use super::{markdown, of};
 use crate::take::Printed;
@@ -20,7 +20,7 @@ struct Cost {
     ratio: Option<f64>,
 }
 
-/// As `bench` tells it.
+/// As `bench` prints them.
 pub fn costs(printed: &[Printed]) -> Result<String> {
     let Results { results } = of(printed.first().context("expected a result")?)?;
     let head = ["what", "value", "to"];
@@ -36,7 +36,7 @@ pub fn costs(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// Three digits or so.
+/// About three digits.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 100.0 => 0,

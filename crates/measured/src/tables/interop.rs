@@ -1,4 +1,4 @@
-//! Files between our TCP and the kernel's, as a test of the laboratory's tells of them.
+//! Files between our TCP and the kernel's, from the output of a test of the laboratory.
 
 use super::markdown;
 use crate::take::Printed;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Two tables: our sender, and the kernel's; a line for each share of packets lost.
 pub fn interop(printed: &[Printed]) -> Result<String> {
     let [Printed::Text(text)] = printed else {
-        bail!("expected what the tests say");
+        bail!("expected the output of the tests, which is text");
     };
     let transfers: Vec<Transfer> = text.lines().filter_map(Transfer::parse).collect();
     let [ours, kernels] = ["server", "client"].map(|own| {

@@ -5,7 +5,7 @@ use crate::take::Printed;
 use anyhow::{Context, Result};
 use tidegate_scenario::{FlowResult, ResultSet, RunResult};
 
-/// A line for each run: how fast, against the first, and at what delay.
+/// A line for each run: its goodput, also relative to the first run's, and its delay.
 pub fn runs(printed: &[Printed]) -> Result<String> {
     let set = one(printed)?;
     let head = [
@@ -31,7 +31,7 @@ pub fn runs(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// The same of two flows that share the link, and what each has.
+/// The same for two flows that share the link, and the share of each.
 pub fn shares(printed: &[Printed]) -> Result<String> {
     let set = one(printed)?;
     let flows = set.runs.first().map(|run| run.flows.as_slice());
@@ -118,7 +118,7 @@ pub fn uplink(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// Objects by size, a line for each run of each.
+/// Objects by size, a line for each run of a size.
 pub fn fetches(printed: &[Printed]) -> Result<String> {
     let set = one(printed)?;
     let head = [
@@ -147,7 +147,7 @@ pub fn fetches(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// Chunks of a server that pauses, alone and beside a download.
+/// Chunks from a server that pauses, alone and beside a download.
 pub fn chunks(printed: &[Printed]) -> Result<String> {
     let set = one(printed)?;
     let head = [
@@ -174,7 +174,7 @@ pub fn chunks(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows.collect::<Vec<_>>()))
 }
 
-/// Every variant's runs.
+/// The runs of every variant.
 pub fn recorded(printed: &[Printed]) -> Result<String> {
     let head = [
         "recording",
@@ -185,7 +185,7 @@ pub fn recorded(printed: &[Printed]) -> Result<String> {
     ];
     let mut rows = Vec::new();
     for set in sets(printed.first().context("expected a result")?)? {
-        // The file's name ends a variant's.
+        // A variant's name ends with the file's.
         let name = set.scenario.rsplit_once('=').map(|(_, file)| file);
         let name = name.unwrap_or(&set.scenario);
         let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -202,7 +202,7 @@ pub fn recorded(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// A line a variant, a column a run.
+/// A line for each variant, a column for each run.
 pub fn static_limit(printed: &[Printed]) -> Result<String> {
     let sets = sets(printed.first().context("expected a result")?)?;
     let first = sets.first().context("expected a result")?;
@@ -214,7 +214,7 @@ pub fn static_limit(printed: &[Printed]) -> Result<String> {
             rest.split(' ').next()?.parse().ok()
         };
         let rate = value("constant_mbps").unwrap_or(f64::NAN);
-        // The way back takes 10 ms.
+        // The path back takes 10 ms.
         let rtt = value("delay_ms").unwrap_or(f64::NAN) + 10.0;
         let mut row = vec![format!("{rate} Mbit/s, {rtt} ms")];
         row.extend(set.runs.iter().map(|run| {
@@ -226,7 +226,7 @@ pub fn static_limit(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// How far the agent's round trips are from the truth, of all scenarios.
+/// The error of the agent's round trips, over all scenarios.
 pub fn agent_rtt(printed: &[Printed]) -> Result<String> {
     let head = [
         "scenario",
@@ -255,10 +255,10 @@ pub fn agent_rtt(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// What a reader of 4 Mbit/s gets.
+/// The rate of a reader of 4 Mbit/s.
 const READS_BPS: f64 = 4e6;
 
-/// A reader behind each flow control.
+/// A reader with each flow control.
 pub fn reader(printed: &[Printed]) -> Result<String> {
     let set = one(printed)?;
     let head = ["flow control", "goodput, Mbit/s", "of 4"];
@@ -270,7 +270,7 @@ pub fn reader(printed: &[Printed]) -> Result<String> {
     Ok(markdown(&head, rows))
 }
 
-/// The same in real time, beside the simulator for as long.
+/// The same in real time, beside the simulator for the same time.
 pub fn reader_both(printed: &[Printed]) -> Result<String> {
     let [lab, sim] = printed else {
         anyhow::bail!("expected two results");

@@ -6,28 +6,28 @@ use crate::packet::{Gap, PathGap, PathId, PathReport};
 use std::collections::{BTreeMap, VecDeque};
 use tidegate_time::Instant;
 
-/// Paths of one sender at most: the one that has been silent for longest makes room.
+/// The most paths of one sender: the one that has been silent for longest makes room.
 const MOST: usize = 4096;
 
-/// Holes of a path that are kept to see whether the missing come late.
+/// The most holes of a path that are kept to see whether the missing packets come late.
 const HOLES: usize = 64;
 
-/// Losses that wait to be told: a sender that leaves gaps faster than they can be told hears of the latest. What is missing of
-/// the stream is asked for all the same.
+/// The most losses that wait to be told: if a sender leaves gaps faster than they can be told, it is told the latest.
+/// Missing numbers of the stream are asked for all the same.
 const UNTOLD: usize = 4096;
 
 /// A path.
 #[derive(Debug)]
 struct Path {
-    /// The number after the largest that has come.
+    /// The number after the largest that has arrived.
     next: u64,
-    /// When that one came.
+    /// When that packet arrived.
     latest_came: Instant,
-    /// Numbers below `next` that have not come.
+    /// Numbers below `next` that have not arrived.
     lost: u64,
-    /// Where they are, of late.
+    /// The recent ones of these.
     holes: Gaps<()>,
-    /// How many more feedbacks tell of it.
+    /// How many more feedbacks report it.
     tell: u8,
 }
 
@@ -39,14 +39,14 @@ const TELL: u8 = 2;
 #[derive(Debug, Default)]
 pub struct Paths {
     paths: BTreeMap<PathId, Path>,
-    /// Those of which there is something to tell, in order of their turn.
+    /// Paths with something to report, in the order of their turns.
     turns: VecDeque<PathId>,
-    /// What is missing and has not been told.
+    /// Missing numbers that have not been told.
     lost: VecDeque<PathGap>,
 }
 
 impl Paths {
-    /// Number `seq` comes on a path; whether that shows a loss.
+    /// Number `seq` arrives on a path; returns whether that shows a loss.
     pub fn arrive(&mut self, now: Instant, id: PathId, seq: u64) -> bool {
         if !self.paths.contains_key(&id) {
             self.make_room();
@@ -104,13 +104,13 @@ impl Paths {
         reports
     }
 
-    /// What is missing and has not been told, as much as fits.
+    /// Missing numbers that have not been told, as many as fit.
     pub fn lost(&mut self) -> Vec<PathGap> {
         let count = self.lost.len().min(Feedback::GAPS);
         self.lost.drain(..count).collect()
     }
 
-    /// Whether something did not fit.
+    /// Whether some reports did not fit.
     pub fn has_news(&self) -> bool {
         let untold = |id: &PathId| self.paths[id].tell == TELL;
         !self.lost.is_empty() || self.turns.front().is_some_and(untold)
@@ -118,8 +118,8 @@ impl Paths {
 }
 
 impl Path {
-    /// The numbers that are missing since, if any. A path keeps the order of its packets: what is
-    /// overtaken is taken for lost at once, and taken back if it comes after all.
+    /// The numbers that are missing now, if any. A path keeps the order of its packets: an overtaken packet counts as
+    /// lost at once, and no longer if it arrives after all.
     fn arrive(&mut self, now: Instant, seq: u64) -> Option<Gap> {
         if seq < self.next {
             if self.holes.remove(seq) {

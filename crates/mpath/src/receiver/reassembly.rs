@@ -1,4 +1,4 @@
-//! The stream: what is missing, and since when.
+//! The stream: which numbers are missing, and since when.
 
 use super::Arrival;
 use crate::gaps::Gaps;
@@ -6,7 +6,7 @@ use crate::{Data, Feedback, Gap};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// What is missing is not asked for more often than this, whatever the sender says.
+/// The least time between two requests for the same packet, whatever the sender says.
 const LEAST_PATIENCE: Duration = Duration::from_millis(1);
 
 /// Numbers of the stream.
@@ -16,9 +16,9 @@ pub struct Reassembly {
     buffer: u64,
     /// Read by the application so far.
     read: u64,
-    /// The number after the largest that has come.
+    /// The number after the largest that has arrived.
     end: u64,
-    /// What is missing below `end`, and when it is asked for.
+    /// The missing numbers below `end`, and when to ask for them.
     holes: Gaps<Instant>,
     /// Numbers missing in all.
     missing: u64,
@@ -28,13 +28,13 @@ pub struct Reassembly {
     hurried: bool,
     /// How many packets the stream has, once that is known.
     length: Option<u64>,
-    /// τ, as the sender said last.
+    /// τ, as last told by the sender.
     patience: Duration,
     most_waiting: u64,
 }
 
 impl Reassembly {
-    /// Nothing has come.
+    /// Nothing has arrived.
     pub fn new(buffer: u64) -> Self {
         Self {
             buffer,
@@ -73,8 +73,8 @@ impl Reassembly {
         Arrival::New
     }
 
-    /// `number` comes before those below it. Holes may be the result of paths of different lengths:
-    /// they are asked for after τ only, unless there is a hurry (section 3.1.2).
+    /// `number` arrives before some below it. Paths of different lengths may be the reason for such holes, so the
+    /// receiver asks for them only after τ, unless it is in a hurry (section 3.1.2).
     fn open(&mut self, now: Instant, number: u64) {
         let ask_at = match self.hurried {
             true => now,
@@ -88,8 +88,8 @@ impl Reassembly {
         self.end = number + 1;
     }
 
-    /// "SNACKs will be sent immediately if the receiver's buffer is more than half full" (section
-    /// 3.1.2): what is missing at that moment, and new holes from then on.
+    /// "SNACKs will be sent immediately if the receiver's buffer is more than half full" (section 3.1.2): for the
+    /// numbers missing at that moment, and for new holes from then on.
     fn hurry(&mut self, now: Instant) {
         let hurried = self.waiting() * 2 > self.buffer;
         if hurried && !self.hurried {
@@ -101,7 +101,7 @@ impl Reassembly {
         self.hurried = hurried;
     }
 
-    /// What to ask for at `now`, as much as fits; it is asked for again after τ.
+    /// The gaps to ask for at `now`, as many as fit; they are asked for again after τ.
     pub fn missing(&mut self, now: Instant) -> Vec<Gap> {
         let mut gaps = Vec::new();
         if self.next_request > now {
@@ -122,17 +122,17 @@ impl Reassembly {
         gaps
     }
 
-    /// Whether there is something to ask for.
+    /// Whether there is a gap to ask for.
     pub fn is_asking(&mut self, now: Instant) -> bool {
         if self.next_request <= now {
-            // The hole that it was for may have been filled since.
+            // The hole with the earliest time may have been filled since.
             let times = self.holes.iter_mut().map(|(_, _, ask_at)| *ask_at);
             self.next_request = times.min().unwrap_or(Instant::MAX);
         }
         self.next_request <= now
     }
 
-    /// When there may be something to ask for.
+    /// When there may be a gap to ask for.
     pub fn next_request(&self) -> Option<Instant> {
         (self.next_request < Instant::MAX).then_some(self.next_request)
     }
@@ -142,7 +142,7 @@ impl Reassembly {
         self.holes.first().unwrap_or(self.end)
     }
 
-    /// Numbers below this one may come.
+    /// Numbers below this one may arrive.
     pub fn limit(&self) -> u64 {
         self.read + self.buffer
     }
@@ -159,12 +159,12 @@ impl Reassembly {
         count
     }
 
-    /// Packets that have come and have not been read.
+    /// Packets that have arrived and have not been read.
     pub fn waiting(&self) -> u64 {
         self.end - self.read - self.missing
     }
 
-    /// The most that have ever waited.
+    /// The most packets that have ever waited.
     pub fn most_waiting(&self) -> u64 {
         self.most_waiting
     }

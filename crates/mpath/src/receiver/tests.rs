@@ -103,7 +103,7 @@ fn what_lies_beyond_the_limit_is_refused() {
     assert_eq!(receiver.receive(at(0), &data(0, 2, 9)), Arrival::Duplicate);
 }
 
-/// So that a lost feedback does not look like a lost packet.
+/// A report is repeated, so that a lost feedback does not look like a lost packet.
 #[test]
 fn a_report_is_given_twice() {
     let mut receiver = receiver(1000);

@@ -33,42 +33,43 @@ pub struct Sent {
     pub at: Instant,
 }
 
-/// What a report tells that was not known.
+/// What a report shows for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
-    /// Packets that have come.
+    /// Packets that have arrived.
     pub delivered: u64,
-    /// Packets that have not.
+    /// Packets that have been lost.
     pub lost: u64,
-    /// Whether the window has been halved for that.
+    /// Whether the window has been halved for these losses.
     pub reduced: bool,
 }
 
 /// A halving of the window.
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
-    /// Losses of numbers below this one belong to it: one halving a round trip.
+    /// Losses of numbers below this one belong to it: one halving per round trip.
     until: u64,
-    /// Losses known before, to which the count returns if all were a mistake; none: another path has lost.
+    /// Losses known before, to which the count returns if all of them were a mistake; none: the loss was on another
+    /// path.
     lost_before: Option<u64>,
-    /// The window before.
+    /// The window before the halving.
     window_before: f64,
 }
 
 /// A path.
 #[derive(Debug)]
 pub struct Path {
-    /// What it is called.
+    /// Its number.
     pub id: PathId,
     /// The place of its proxy in the list; none: the direct path.
     pub proxy: Option<usize>,
     /// Congestion window in packets.
     pub window: f64,
-    /// Slow start lasts until here.
+    /// The threshold of slow start, in packets.
     pub threshold: f64,
     /// Its round trip.
     pub rtt: Rtt,
-    /// What that tells of its queues.
+    /// How full its queues are, by its round trips.
     pub queueing: Queueing,
     /// Whether it shares a queue with the direct path.
     pub evidence: Evidence,
@@ -76,27 +77,27 @@ pub struct Path {
     pub loss: Option<LossInterval>,
     /// Whether load aggregation has been done for its last reduction.
     pub aggregated: bool,
-    /// When something was last heard of it.
+    /// When a report about it last came.
     pub heard: Option<Instant>,
     /// Packets delivered in its lifetime.
     pub delivered: u64,
     /// Since when it exists.
     pub since: Instant,
-    /// On their way, by number from `first` on.
+    /// Packets in flight, by number from `first` on.
     flight: VecDeque<Sent>,
     /// The number of the oldest of `flight`.
     first: u64,
-    /// The most that have been on their way at a time in this round trip, and in the one before.
+    /// The most packets in flight in this round trip, and in the one before.
     most: usize,
     most_before: usize,
-    /// The round trip ends with the report of that number.
+    /// The round trip ends with the report of this number.
     round_until: u64,
     /// Losses so far, as the receiver counts them.
     lost: u64,
-    /// Packets given up of which the receiver's next count may say that they are lost.
+    /// Packets given up that the receiver's next count may report as lost.
     abandoned: u64,
     reduction: Option<Reduction>,
-    /// From when on the timeout counts.
+    /// When the timeout's clock started.
     waits_since: Instant,
     /// When the next packet is due by the pace.
     due: Instant,
@@ -105,19 +106,19 @@ pub struct Path {
 /// Pace in slow start, in windows a round trip (Linux's `tcp_pacing_ss_ratio`).
 const PACE_IN_SLOW_START: f64 = 2.0;
 
-/// Pace after it: more than one, so that it is the window that limits (Linux: 1.2; RFC 9002 §7.7: 1.25). A
-/// feedback lets ten packets go and two that come together twenty; no short queue survives that of several
+/// Pace after slow start: more than one, so that the window limits, not the pace (Linux: 1.2; RFC 9002 §7.7: 1.25). A
+/// feedback releases ten packets, and two that come together twenty; no short queue survives such bursts from several
 /// paths.
 const PACE: f64 = 1.25;
 
-/// What is due so soon may go at once: at high rates packets leave in batches.
+/// A packet that is due within this time may leave at once: at high rates packets leave in batches.
 const QUANTUM: Duration = Duration::from_millis(1);
 
-/// So late a sender may be, by its timer or its machine, without losing its turn. More would be a burst.
+/// How late a sender may be, by its timer or its machine, without losing its turn. More would be a burst.
 const LATENESS: Duration = Duration::from_millis(2);
 
 impl Path {
-    /// A path with nothing on its way.
+    /// A path with nothing in flight.
     pub fn new(id: PathId, proxy: Option<usize>, window: f64, now: Instant) -> Self {
         Self {
             id,
@@ -152,7 +153,7 @@ impl Path {
         }
         self.flight.push_back(Sent { stream, at: now });
         self.most = self.most.max(self.flight.len());
-        // What was not sent in time is made up for, but not more of it than that.
+        // Packets that were not sent in time are made up for, but no more than fit into that time.
         self.due = self.due.max(now - LATENESS) + self.interval();
         self.next() - 1
     }
@@ -169,12 +170,12 @@ impl Path {
         }
     }
 
-    /// When a packet may go; none while the window is full.
+    /// When a packet may leave; none while the window is full.
     pub fn due(&self) -> Option<Instant> {
         self.has_room().then_some(self.due)
     }
 
-    /// Whether window and pace let another packet go.
+    /// Whether window and pace let another packet leave.
     pub fn is_ready(&self, now: Instant) -> bool {
         self.has_room() && self.due <= now + QUANTUM
     }
@@ -189,19 +190,19 @@ impl Path {
         self.flight.len()
     }
 
-    /// Whether the window lets another packet go.
+    /// Whether the window lets another packet leave.
     fn has_room(&self) -> bool {
         self.flight.is_empty() || ((self.flight.len() + 1) as f64) <= self.window
     }
 
-    /// Whether at least half of the window has been on its way in this round trip or the one before (RFC
-    /// 7661 §4.1): where the sender's machine or the application is what limits, a larger one would only
-    /// make a burst of what comes later.
+    /// Whether at least half of the window has been in flight in this round trip or the one before (RFC 7661 §4.1):
+    /// where the sender's machine or the application is the limit, a larger window would only turn later packets into a
+    /// burst.
     pub fn is_used(&self) -> bool {
         self.most.max(self.most_before) as f64 * 2.0 >= self.window
     }
 
-    /// Whether that number is on its way.
+    /// Whether packet `seq` is in flight.
     pub fn carries(&self, seq: u64) -> bool {
         (self.first..self.next()).contains(&seq)
     }
@@ -211,7 +212,7 @@ impl Path {
         self.window < self.threshold
     }
 
-    /// What was sent in a gap, and its number on the path, as far as it is on its way.
+    /// The packets in flight within a gap, with their numbers on the path.
     pub fn in_gap(&self, gap: &Gap) -> impl Iterator<Item = (u64, Sent)> {
         let from = gap.first.clamp(self.first, self.next());
         let to = gap.end().clamp(from, self.next());
@@ -224,7 +225,7 @@ impl Path {
             return self.recount(report.lost);
         };
         if largest >= self.flight.len() as u64 {
-            // Of what was never sent nobody can tell.
+            // A report about packets that were never sent is ignored.
             return News::default();
         }
         let newest = self.flight[largest as usize];
@@ -233,12 +234,12 @@ impl Path {
         self.queueing.sample(round_trip);
         self.heard = Some(now);
         self.waits_since = now;
-        // What was given up has had its consequences.
+        // The consequences of packets that were given up have been drawn already.
         let abandoned = std::mem::take(&mut self.abandoned);
         self.lost += report.lost.saturating_sub(self.lost).min(abandoned);
         let reported = largest + 1;
         let more_lost = report.lost.saturating_sub(self.lost).min(reported - 1);
-        // When a PNACK was lost only the count tells: then the loss is dated like the newest packet.
+        // If a PNACK was lost, only the count shows the loss: then it is dated like the newest packet.
         let last = lost.unwrap_or((report.largest, newest));
         let mut news = self.recount(report.lost);
         self.lost += more_lost;
@@ -254,7 +255,7 @@ impl Path {
         news
     }
 
-    /// A packet that was sent in this round trip begins the next by coming.
+    /// The arrival of a packet that was sent in this round trip begins the next one.
     fn note_round(&mut self, largest: u64) {
         if largest >= self.round_until {
             self.round_until = self.next();
@@ -279,7 +280,7 @@ impl Path {
         }
     }
 
-    /// Packets are lost, `last` of them last; whether that halves the window.
+    /// Packets are lost, the last of them `last`; returns whether that halves the window.
     fn lose(&mut self, now: Instant, last: (u64, Sent), count: u64) -> bool {
         let (seq, sent) = last;
         self.loss = Some(LossInterval {
@@ -296,7 +297,7 @@ impl Path {
         true
     }
 
-    /// Another path has lost a packet in a queue that this one has packets in, too.
+    /// Another path has lost a packet in a queue that this path's packets share.
     pub fn lose_with(&mut self, other: &Self) {
         self.loss = other.loss;
         // Once a round trip.
@@ -315,17 +316,17 @@ impl Path {
             window_before: self.window,
         });
         self.aggregated = false;
-        // Only load aggregation takes a path below one packet, and so away (section 3.1.3).
+        // Only load aggregation shrinks a path below one packet, and so removes it (section 3.1.3).
         self.window = (self.window / 2.0).max(1.0);
         self.threshold = self.window;
     }
 
-    /// When too long nothing has been heard of what is on its way.
+    /// When the silence about packets in flight becomes too long.
     pub fn timeout(&self) -> Option<Instant> {
         (!self.flight.is_empty()).then(|| self.waits_since + self.rtt.timeout())
     }
 
-    /// Everything on its way is given up; returns what it was.
+    /// Gives up everything in flight; returns the numbers in the stream.
     pub fn abandon(&mut self) -> Vec<u64> {
         self.first = self.next();
         self.abandoned += self.flight.len() as u64;

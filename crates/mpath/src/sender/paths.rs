@@ -88,7 +88,7 @@ impl Paths {
         Some(self.list.remove(place))
     }
 
-    /// A path that may carry a packet, the direct one first: it is to be used as much as it can be.
+    /// A path that may carry a packet; the direct one first, to use it as much as possible.
     pub fn ready(&mut self, now: Instant) -> Option<&mut Path> {
         self.list.iter_mut().find(|path| path.is_ready(now))
     }
@@ -98,9 +98,9 @@ impl Paths {
         self.list.iter().map(|path| path.window).sum()
     }
 
-    /// Packets have been delivered by a path. In slow start the direct path's window grows by one for
-    /// each, in congestion avoidance the sum of all windows by one for each W of them: as one TCP's
-    /// would, whatever paths they took (section 3.2, "one mPath flow").
+    /// A path has delivered packets. In slow start the direct path's window grows by one for each; in congestion
+    /// avoidance the sum of all windows grows by one for each W of them, as one TCP's window would, whichever paths
+    /// they took (section 3.2, "one mPath flow").
     pub fn grow(
         &mut self,
         now: Instant,
@@ -124,7 +124,7 @@ impl Paths {
         }
     }
 
-    /// One packet more for the proxied paths with probability P, or else for the direct one.
+    /// One packet more for the proxied paths with probability P, otherwise for the direct one.
     fn increase_one(&mut self, now: Instant, patience: Duration, random: &mut Pcg64Mcg) {
         let proxied = random.random_bool(self.probability());
         let chosen = proxied
@@ -148,8 +148,8 @@ impl Paths {
         (direct * rho + (1.0 - direct)).clamp(0.0, 1.0)
     }
 
-    /// The place of a proxied path that has been heard of within τ: any of those without a loss or,
-    /// if there is none, one in proportion to its window.
+    /// The place of a proxied path with a report within τ: any of those without a loss or, if there is none, one with a
+    /// probability in proportion to its window.
     fn choose(&self, now: Instant, patience: Duration, random: &mut Pcg64Mcg) -> Option<usize> {
         let recently = |path: &Path| path.heard.is_some_and(|at| now - at <= patience);
         let places = 1..self.list.len();

@@ -1,4 +1,4 @@
-//! Proxies are tried with packets of the stream before they are used (section 3.1.1).
+//! Probing: proxies are tried with packets of the stream before they are used (section 3.1.1).
 
 use super::path::Path;
 use super::proxies::Proxies;
@@ -7,12 +7,12 @@ use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// A probe on its way: a path of a single packet.
+/// A probe in flight: a path of a single packet.
 #[derive(Debug)]
 struct Probe {
     path: Path,
     proxy: usize,
-    /// Unless there is an answer until then it has failed: τ after it was sent.
+    /// The probe has failed if there is no answer by then: τ after it was sent.
     until: Instant,
 }
 
@@ -20,14 +20,14 @@ struct Probe {
 #[derive(Debug)]
 pub struct Probing {
     on_their_way: Vec<Probe>,
-    /// Failed once, to be tried again.
+    /// Proxies that failed once, to be tried again.
     again: Vec<usize>,
-    /// No probe before.
+    /// No probe before this time.
     next: Instant,
 }
 
 impl Probing {
-    /// No probe yet.
+    /// Nothing has been probed yet.
     pub fn new() -> Self {
         Self {
             on_their_way: Vec::new(),
@@ -50,14 +50,14 @@ impl Probing {
         self.again.pop().or_else(|| proxies.pick_untried(random))
     }
 
-    /// A packet of the stream goes through `proxy` as a probe that may take until `until`.
+    /// A packet of the stream is sent through `proxy` as a probe that may take until `until`.
     pub fn send(&mut self, now: Instant, path: Path, until: Instant, interval: Duration) {
         let proxy = path.proxy.expect("a probe goes through a proxy");
         self.on_their_way.push(Probe { path, proxy, until });
         self.next = now + interval;
     }
 
-    /// A report that may be of a probe; whether it is.
+    /// Processes a report that may be about a probe; returns whether it is.
     pub fn report(&mut self, now: Instant, report: &PathReport, proxies: &mut Proxies) -> bool {
         let mut probes = self.on_their_way.iter();
         let Some(n) = probes.position(|probe| probe.path.id == report.path) else {
@@ -89,12 +89,12 @@ impl Probing {
         lost
     }
 
-    /// Whether that packet is a probe on its way.
+    /// Whether `path` is a probe in flight.
     pub fn carries(&self, path: PathId) -> bool {
         self.on_their_way.iter().any(|probe| probe.path.id == path)
     }
 
-    /// Whether none is on its way.
+    /// Whether no probe is in flight.
     pub fn is_quiet(&self) -> bool {
         self.on_their_way.is_empty()
     }

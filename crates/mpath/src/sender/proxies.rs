@@ -1,4 +1,4 @@
-//! The list of proxies, and what is known of each.
+//! The list of proxies, and the state of each.
 
 use super::ProxyId;
 use rand::RngExt;
@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// What is known of a proxy.
+/// The state of a proxy.
 ///
 /// ```text
 ///                    answered               created
@@ -38,7 +38,7 @@ struct Proxy {
     used: bool,
     /// Packets a second that it carried in its last lifetime.
     contribution: f64,
-    /// It is left alone until then.
+    /// It is not used until then.
     paused_until: Instant,
     /// How often it has been dropped.
     drops: u32,
@@ -48,14 +48,14 @@ struct Proxy {
 #[derive(Debug, Default)]
 pub struct Proxies {
     list: Vec<Proxy>,
-    /// Places of those that are to be probed.
+    /// Places of the proxies to be probed.
     untried: Vec<usize>,
-    /// Places of those that are available and have never been used.
+    /// Places of the proxies that are available and have never been used.
     unused: Vec<usize>,
 }
 
 impl Proxies {
-    /// Adds those that are not known.
+    /// Adds the unknown ones of `ids`.
     pub fn add(&mut self, ids: impl IntoIterator<Item = ProxyId>) {
         for id in ids {
             if self.list.iter().any(|proxy| proxy.id == id) {
@@ -75,7 +75,7 @@ impl Proxies {
         }
     }
 
-    /// What the caller calls the proxy at that place.
+    /// The caller's number of the proxy at `place`.
     pub fn id(&self, place: usize) -> ProxyId {
         self.list[place].id
     }
@@ -92,7 +92,7 @@ impl Proxies {
         Some(place)
     }
 
-    /// It has answered.
+    /// The proxy has answered.
     pub fn answer(&mut self, place: usize, round_trip: Duration) {
         let proxy = &mut self.list[place];
         proxy.state = State::Available;
@@ -100,7 +100,7 @@ impl Proxies {
         self.unused.push(place);
     }
 
-    /// It has not answered; whether it is to be probed again at once ("two consecutive attempts").
+    /// It has not answered; returns whether to probe it again at once ("two consecutive attempts").
     pub fn fail(&mut self, place: usize, attempts: u32) -> bool {
         let proxy = &mut self.list[place];
         proxy.failures += 1;
@@ -140,7 +140,7 @@ impl Proxies {
             .map(|(place, _)| place)
     }
 
-    /// Its path is given up for a while: `pause`, twice as long each further time.
+    /// Its path is given up for a while: for `pause`, twice as long each further time.
     pub fn pause(&mut self, now: Instant, place: usize, contribution: f64, pause: Duration) {
         let proxy = &mut self.list[place];
         proxy.state = State::Available;
@@ -154,14 +154,14 @@ impl Proxies {
         self.list[place].state = State::Unusable;
     }
 
-    /// How many may be used or are.
+    /// How many are in use or may be used.
     pub fn usable(&self) -> usize {
         let usable = |p: &&Proxy| matches!(p.state, State::Available | State::InUse);
         self.list.iter().filter(usable).count()
     }
 }
 
-/// Doublings of the pause at most: 30 s become an hour and a bit.
+/// The most doublings of the pause: 30 s become about an hour.
 const LONGEST: u32 = 7;
 
 fn pick(places: &mut Vec<usize>, random: &mut Pcg64Mcg) -> Option<usize> {

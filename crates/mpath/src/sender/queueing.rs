@@ -1,11 +1,11 @@
-//! How full the queues on a path are, told by its round trips.
+//! How full the queues on a path are, as its round trips show.
 
 use std::time::Duration;
 
 /// Rounds over which averages go. A window's saw-tooth may last for hundreds.
 const MEMORY: u32 = 256;
 
-/// Rounds from which on averages tell something.
+/// Rounds after which averages are meaningful.
 const ENOUGH: u32 = 8;
 
 /// The round trips of a path, in rounds of one each.
@@ -24,7 +24,7 @@ pub struct Queueing {
 }
 
 impl Queueing {
-    /// A packet has taken so long, there and back.
+    /// A packet has taken `round_trip`, there and back.
     pub fn sample(&mut self, round_trip: Duration) {
         self.peak = self.peak.max(round_trip.as_secs_f64());
     }
@@ -40,13 +40,13 @@ impl Queueing {
         self.peak_before = std::mem::take(&mut self.peak);
     }
 
-    /// Whether they were longer than usual in this round or the one before: by more than one and a half mean
+    /// Whether round trips were longer than usual in this round or the one before: by more than one and a half mean
     /// deviations.
     pub fn is_long(&self) -> bool {
         self.peak.max(self.peak_before) > self.mean + 1.5 * self.deviation
     }
 
-    /// How often they are, as a share of all rounds; none before there have been enough to tell.
+    /// How often they are longer, as a share of all rounds; none before there have been enough rounds.
     pub fn usually_long(&self) -> Option<f64> {
         (self.rounds >= ENOUGH).then_some(self.usual)
     }

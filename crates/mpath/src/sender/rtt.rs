@@ -42,7 +42,7 @@ impl Rtt {
         self.smoothed
     }
 
-    /// How long nothing may be heard of what was sent.
+    /// How long nothing may be heard about a packet that was sent.
     pub fn timeout(&self) -> Duration {
         let once = match self.smoothed {
             None => INITIAL,

@@ -1,31 +1,33 @@
-//! Load aggregation: what paths lose together with the direct one goes over to it (section 3.1.3).
+//! Load aggregation: the load of paths that lose packets together with the direct one moves to the direct one (section
+//! 3.1.3).
 
 use super::path::Path;
 use super::queueing::Queueing;
 use crate::PathId;
 
-/// How likely it is that a path shares a queue with the direct one: the logarithm of the odds, by Wald's
-/// sequential test. Whenever one of both loses, the other's queues are looked at. If they share the queue
-/// that has overflowed it was full for both; if not, the other's were as full as they usually are.
+/// How likely it is that a path shares a queue with the direct one: the logarithm of the odds, by Wald's sequential
+/// test. Whenever one of the two loses a packet, the other's queues are looked at. If they share the queue that
+/// overflowed, it was full for both; if not, the other's queues were as full as they usually are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence(f64);
 
-/// What the evidence is made of: what is assumed, and when it is enough. What is "swept" is judged by `./dev constants`.
+/// The parameters of the evidence: the assumptions, and how much is enough. `./dev constants` judges those that are
+/// "swept".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odds {
-    /// How often a shared queue that overflows is seen to be full: a path of few packets may miss it. Swept.
+    /// How often a shared queue that overflows is seen to be full: a path with few packets may miss it. Swept.
     pub seen: f64,
-    /// Nothing is held for rarer than that. Swept.
+    /// The least probability that is assumed for anything. Swept.
     pub rare: f64,
-    /// The logarithm of the odds that is taken for certain: of 20 to 1, an error of one in twenty (Wald, "Sequential
-    /// tests of statistical hypotheses", 1945). Swept.
+    /// The logarithm of the odds that counts as certain: 20 to 1, one error in twenty (Wald, "Sequential tests of
+    /// statistical hypotheses", 1945). Swept.
     pub certain: f64,
-    /// So far it goes at most, as a multiple of that, so that what changes is noticed. Swept.
+    /// The most that the logarithm can reach, as a multiple of that, so that changes are noticed. Swept.
     pub most: f64,
 }
 
 impl Odds {
-    /// What mPath has.
+    /// The values in use.
     pub const IN_USE: Self = Self {
         seen: 0.8,
         rare: 0.1,
@@ -53,7 +55,7 @@ mod tunable {
         *ODDS.read().expect("nobody panics with it")
     }
 
-    /// Has every path of the process judge by these from now on.
+    /// Sets the odds by which every path of the process judges from now on.
     ///
     /// # Panics
     /// Never: nobody panics while holding them.
@@ -63,7 +65,7 @@ mod tunable {
 }
 
 impl Evidence {
-    /// One path has lost; `other` are the other's queues.
+    /// One of the two paths has lost a packet; `other` are the other's queues.
     pub fn add(&mut self, other: &Queueing) {
         let Some(usually) = other.usually_long() else {
             return;
@@ -79,22 +81,21 @@ impl Evidence {
             true => seen / usually,
             false => (1.0 - seen) / (1.0 - usually),
         };
-        // What is as good as always full tells nothing.
+        // A queue that is almost always full tells nothing.
         if usually < seen {
             let most = most * certain;
             self.0 = (self.0 + libm::log(ratio)).clamp(-most, most);
         }
     }
 
-    /// Whether it is certain.
+    /// Whether the evidence is enough.
     pub fn is_certain(&self) -> bool {
         self.0 >= odds().certain
     }
 }
 
-/// Paths in `reduced` have just lost something: looks whether the direct path shares a queue with each of the
-/// proxied, and, where it does, takes the loss of one for a loss of both, as one TCP would that had its packets
-/// in that queue.
+/// Paths in `reduced` have just lost a packet: checks whether the direct path shares a queue with each proxied path. If
+/// it does, a loss of one counts as a loss of both, as for one TCP with its packets in that queue.
 pub fn spread(reduced: &[PathId], direct: &mut Path, proxied: &mut [Path]) {
     let direct_lost = reduced.contains(&direct.id);
     for path in proxied {
@@ -117,15 +118,15 @@ pub fn spread(reduced: &[PathId], direct: &mut Path, proxied: &mut [Path]) {
     }
 }
 
-/// Whether a path's last loss and the direct path's overlap in time, and nothing has come of it yet.
+/// Whether a path's last loss and the direct path's overlap in time, without any consequences yet.
 fn shares(direct: &Path, path: &Path) -> bool {
     let intervals = direct.loss.zip(path.loss);
     !path.aggregated && intervals.is_some_and(|(ours, its)| ours.overlaps(&its))
 }
 
-/// Moves min(α, w₀ ÷ Σwⱼ) of each path that shares the direct one's last loss over to the direct path,
-/// which so at most doubles; all of them have been halved before. Returns those of which less than a
-/// packet is left: they are to be dropped.
+/// Moves min(α, w₀ ÷ Σwⱼ) of the window of each path that shares the direct one's last loss to the direct path, which
+/// at most doubles by that; all of them have been halved before. Returns the paths that have less than a packet left:
+/// they are to be dropped.
 pub fn aggregate(alpha: f64, direct: &mut Path, proxied: &mut [Path]) -> Vec<PathId> {
     let mut sharing: Vec<&mut Path> = proxied.iter_mut().filter(|p| shares(direct, p)).collect();
     let sum: f64 = sharing.iter().map(|path| path.window).sum();

@@ -1,12 +1,12 @@
-//! The stream as the sender keeps it: what is acknowledged, what has to go again, what is next.
+//! The sender's stream: what is acknowledged, what has to be sent again, what is next.
 
 use crate::{Gap, PathId};
 use std::collections::VecDeque;
 
-/// What may be sent before the receiver has said how much it takes, in packets: 300 kB or so.
+/// Packets that may be sent before the receiver has told its limit: 300 kB or so.
 const FIRST_LIMIT: u64 = 200;
 
-/// Who carries a packet of the stream.
+/// The path that carries a packet of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
     /// The path that it was last sent on.
@@ -34,17 +34,17 @@ pub struct Stream {
     acknowledged: u64,
     /// From `acknowledged` on, those that have been sent.
     slots: VecDeque<Slot>,
-    /// Numbers to be sent again, in the order in which that was found out.
+    /// Numbers to be sent again, in the order in which their losses were found.
     again: VecDeque<u64>,
     /// Numbers below it may be sent.
     limit: u64,
-    /// One packet may be sent beyond the limit, to hear whether it still holds.
+    /// One packet may be sent beyond the limit, to learn whether the limit still holds.
     probe_limit: bool,
     retransmits: u64,
 }
 
 impl Stream {
-    /// Nothing written; the receiver takes one packet at least, and says more soon.
+    /// Nothing written; the receiver takes at least one packet, and tells its limit soon.
     pub fn new() -> Self {
         Self {
             written: 0,
@@ -58,12 +58,12 @@ impl Stream {
         }
     }
 
-    /// The application writes so many packets.
+    /// The application writes `packets` packets.
     pub fn write(&mut self, packets: u64) {
         self.written = self.written.saturating_add(packets);
     }
 
-    /// Nothing follows. If everything has been sent already an empty packet says so.
+    /// Nothing follows. If everything has been sent already, an empty packet says so.
     pub fn finish(&mut self) {
         if !self.finished && self.next() == self.written {
             self.written += 1;
@@ -76,7 +76,7 @@ impl Stream {
         self.acknowledged + self.slots.len() as u64
     }
 
-    /// Numbers below it are with the receiver.
+    /// Numbers below this one have reached the receiver.
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -96,7 +96,7 @@ impl Stream {
         self.retransmits
     }
 
-    /// What the receiver says of the whole stream. Of what was never sent nobody can tell.
+    /// The receiver's report about the whole stream. Packets that were never sent are ignored.
     pub fn acknowledge(&mut self, next: u64, limit: u64) {
         if next > self.next() {
             return;
@@ -117,7 +117,7 @@ impl Stream {
         }
     }
 
-    /// What that path carried is given up, unless another carries it by now.
+    /// The packet that `path` carried is given up, unless another path carries it by now.
     pub fn lose_on(&mut self, stream: u64, path: PathId) {
         let carrier = self.slot(stream).map(|slot| slot.carrier);
         if let Some(carrier) = carrier.filter(|carrier| carrier.path == path) {
@@ -125,7 +125,7 @@ impl Stream {
         }
     }
 
-    /// The receiver asks for a gap: all of it that no path `carries` any more goes again.
+    /// The receiver asks for a gap: all packets of it that no path `carries` any more are sent again.
     pub fn ask(&mut self, gap: &Gap, carries: impl Fn(&Carrier) -> bool) {
         let from = gap.first.clamp(self.acknowledged, self.next());
         let to = gap.end().clamp(from, self.next());
@@ -138,8 +138,8 @@ impl Stream {
         }
     }
 
-    /// Nothing is on its way and nothing is heard: all that is not acknowledged goes again or, if the
-    /// receiver has it all but takes no more, one more.
+    /// Nothing is in flight and no report comes: all packets that are not acknowledged are sent again or, if the
+    /// receiver has them all but accepts no more, one more.
     pub fn retransmit_all(&mut self) {
         let everything = Gap {
             first: self.acknowledged,
@@ -165,8 +165,8 @@ impl Stream {
         self.next() < self.written && self.next() >= self.limit
     }
 
-    /// The next packet to be sent, by `carrier`; what was lost goes before what is new. Its number,
-    /// and whether it is the last.
+    /// The next packet to be sent, by `carrier`; lost packets before new ones. Returns its number, and whether it is
+    /// the last.
     pub fn take(&mut self, carrier: impl FnOnce(u64) -> Carrier) -> Option<(u64, bool)> {
         self.skip_acknowledged();
         let stream = match self.again.pop_front() {

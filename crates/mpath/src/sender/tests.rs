@@ -32,7 +32,7 @@ fn report(path: u32, largest: u64, lost: u64) -> PathReport {
     }
 }
 
-/// Everything that may go at `now`.
+/// All packets that may leave at `now`.
 fn all(sender: &mut Sender, now: Instant) -> Vec<Transmission> {
     std::iter::from_fn(|| sender.transmit(now)).collect()
 }
@@ -122,7 +122,7 @@ fn increases_go_where_equation_3_1_says() {
     let [direct, first, second] = grown([true, true]);
     assert_eq!(direct, 10.0);
     assert!((first / second - 1.0).abs() < 0.2, "{first} {second}");
-    // All by one for each W delivered: W² grows by 2 each packet.
+    // The sum grows by one for each W delivered: W² grows by 2 with each packet.
     let total = direct + first + second;
     assert!(
         (total - (900.0_f64 + 60_000.0).sqrt()).abs() < 2.0,
@@ -210,7 +210,7 @@ fn a_loss_creates_paths_through_available_proxies() {
     assert_eq!(direct.window, window / 2.0);
 }
 
-/// Section 3.1.2: the count of losses tells when they were none.
+/// Section 3.1.2: the count of losses shows when there were none.
 #[test]
 fn a_late_packet_gives_the_window_back() {
     let mut sender = established(Config::default(), 0);
@@ -246,7 +246,7 @@ fn a_request_for_what_is_gone_is_answered_and_for_what_is_under_way_not() {
     };
     sender.receive(at(200), &missing(10, 5));
     assert!(!all(&mut sender, at(200)).iter().any(|t| t.data.stream < 15));
-    // The path has reported past them: nothing is under way, whatever became of them.
+    // The path has reported later packets: these are no longer in flight, whatever became of them.
     let told = Feedback {
         reports: vec![report(0, 14, 0)],
         ..missing(10, 2)
@@ -274,7 +274,7 @@ fn a_timeout_starts_the_direct_path_slowly() {
     assert_eq!(sender.info().window, 1.0);
 }
 
-/// What takes five packets a round trip does not make a window of which a burst could come.
+/// A flow of five packets a round trip does not grow a window from which a burst could come.
 #[test]
 fn a_window_that_is_not_used_does_not_grow() {
     let mut sender = established(Config::default(), 0);
@@ -295,7 +295,7 @@ fn a_window_that_is_not_used_does_not_grow() {
     assert!((20.0..40.0).contains(&window), "{window}");
 }
 
-/// Near a receiver τ is shorter than the time that its answer may be kept back.
+/// For a near receiver τ is shorter than the time for which the receiver may delay its answer.
 #[test]
 fn a_probe_is_waited_for_longer_than_its_answer_may_be_kept_back() {
     let mut sender = Sender::new(Config::default());
@@ -318,7 +318,7 @@ fn a_probe_is_waited_for_longer_than_its_answer_may_be_kept_back() {
     assert_eq!(sender.info().usable_proxies, 1);
 }
 
-/// After a timeout the receiver's count also has what was lost before it.
+/// After a timeout the receiver's count also includes losses from before it.
 #[test]
 fn losses_that_a_timeout_has_dealt_with_do_not_count_again() {
     let mut sender = established(Config::default(), 0);
@@ -331,7 +331,7 @@ fn losses_that_a_timeout_has_dealt_with_do_not_count_again() {
     assert!(lost > 5);
     let mut windows = Vec::new();
     for _ in 0..3 {
-        // By the pace of slow start they need half a round trip to leave.
+        // At the pace of slow start they need half a round trip to leave.
         let sent = [now, now + RTT / 2].map(|at| all(&mut sender, at));
         let largest = sent.concat().last().unwrap().data.path_seq;
         now += RTT;

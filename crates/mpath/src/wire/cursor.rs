@@ -2,11 +2,11 @@
 
 use super::Malformed;
 
-/// What is left of a packet or of its header.
+/// The rest of a packet or of its header.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
     left: &'a [u8],
-    /// What it means when there is not enough.
+    /// The error if there are not enough bytes.
     short: Malformed,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a header that says to be so many bytes long.
+    /// Reads a header that claims to have `says` bytes.
     pub fn of_header(bytes: &'a [u8], says: usize) -> Self {
         Self {
             left: bytes,

@@ -1,4 +1,4 @@
-//! The receiver's word.
+//! The receiver's feedback.
 
 use super::{FEEDBACK, Malformed, Packet, cursor::Cursor, write_head};
 use crate::{Feedback, Gap, PathGap, PathId, PathReport};

@@ -1,4 +1,4 @@
-//! The envelope around a packet that goes through a proxy: where to, and by what right.
+//! The envelope around a packet that is sent through a proxy: its destination, and the right to send it there.
 
 use super::{Malformed, Packet, RELAY, WORD, cursor::Cursor, write_head};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,27 +9,26 @@ pub const CAPABILITY_MAX: usize = 255;
 /// Bytes of the header without capability.
 const HEADER: usize = 24;
 
-/// Bytes of an address; one of IPv4 stands in the first four.
+/// Bytes of an address; an IPv4 address takes the first four.
 const ADDRESS: usize = 16;
 
-/// A packet for a proxy to forward. The proxy reads this and nothing of the packet inside.
+/// A packet for a proxy to forward. The proxy reads the envelope and nothing of the packet inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relay<'a> {
     /// Where it goes.
     pub destination: SocketAddr,
-    /// What the registry issued for this pair and time; a proxy forwards nothing without a good one.
+    /// The capability that the registry issued for this pair and time; a proxy forwards nothing without a valid one.
     pub capability: &'a [u8],
     /// The packet to be forwarded as it is.
     pub packet: &'a [u8],
 }
 
-/// Bytes of the envelope with a capability of so many.
+/// Bytes of the envelope with a capability of `capability` bytes.
 pub const fn relay_header(capability: usize) -> usize {
     (HEADER + capability).next_multiple_of(WORD)
 }
 
-/// Writes the envelope; the packet follows. Of a capability longer than [`CAPABILITY_MAX`] only so
-/// much.
+/// Writes the envelope; the packet follows. A capability longer than [`CAPABILITY_MAX`] is cut off.
 pub fn write_relay(out: &mut Vec<u8>, destination: SocketAddr, capability: &[u8]) {
     let capability = &capability[..capability.len().min(CAPABILITY_MAX)];
     let header = relay_header(capability.len());

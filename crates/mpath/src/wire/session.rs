@@ -1,12 +1,12 @@
-//! What carries a session: the handshake's two packets, the envelope around all that follows, and
-//! what the ends tell each other of the session itself.
+//! The packets of a session: the handshake's two packets, the envelope around all that follow, and the messages about
+//! the session itself.
 
 use super::{ANSWER, CONTROL, HELLO, Malformed, Packet, SEALED, cursor::Cursor, write_head};
 
 /// Bytes of the header of a sealed packet.
 pub const SEALED_HEADER: usize = 24;
 
-/// Bytes by which a ciphertext is longer than what was sealed (Noise §5.1).
+/// Bytes that sealing adds to the plaintext (Noise §5.1).
 pub const TAG: usize = 16;
 
 /// Bytes of a sealed packet's header and tag.
@@ -21,7 +21,7 @@ const HELLO_HEADER: usize = 48;
 /// Bytes of the answer's header.
 const ANSWER_HEADER: usize = 16;
 
-/// Bytes of a word about the session.
+/// Bytes of a message about the session.
 pub const CONTROL_HEADER: usize = 24;
 
 /// A packet that only the two ends can read.
@@ -29,7 +29,7 @@ pub const CONTROL_HEADER: usize = 24;
 pub struct Sealed<'a> {
     /// The connection.
     pub connection: u64,
-    /// The number that no other packet of the same key and direction has.
+    /// A number that no other packet with the same key and direction has.
     pub nonce: u64,
     /// Ciphertext and tag.
     pub ciphertext: &'a [u8],
@@ -40,7 +40,7 @@ pub struct Sealed<'a> {
 pub struct Hello<'a> {
     /// The connection, as the sender calls it from here on.
     pub connection: u64,
-    /// Shows that the sender holds the token, before anything expensive is done.
+    /// Proves that the sender holds the token, before anything expensive is done.
     pub proof: [u8; PROOF],
     /// The first message of the Noise handshake. Zeros may follow it in the packet.
     pub message: &'a [u8],
@@ -55,20 +55,20 @@ pub struct Answer<'a> {
     pub message: &'a [u8],
 }
 
-/// A word about the session itself.
+/// A message about the session itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Asks for an answer with the same number. Padding may follow.
     Ping(u64),
     /// The answer.
     Pong(u64),
-    /// The sender of this has gone, and had read its peer's stream up to this number.
+    /// The sender of this message has closed, after it had read its peer's stream up to this number.
     Close(u64),
-    /// Understood.
+    /// The answer to [`Self::Close`].
     Closed,
 }
 
-/// Writes the header of a sealed packet whose ciphertext and tag, so many bytes, follow.
+/// Writes the header of a sealed packet; its ciphertext and tag, `ciphertext` bytes, follow.
 pub fn write_sealed(out: &mut Vec<u8>, connection: u64, nonce: u64, ciphertext: u16) {
     write_head(out, SEALED, SEALED_HEADER, 0);
     out.extend(connection.to_be_bytes());
@@ -96,7 +96,7 @@ pub fn write_answer(out: &mut Vec<u8>, answer: &Answer) {
     out.extend(answer.message);
 }
 
-/// Writes a word about the session.
+/// Writes a message about the session.
 pub fn write_control(out: &mut Vec<u8>, connection: u64, control: Control) {
     let (what, number) = match control {
         Control::Ping(number) => (1u32, number),

@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(mut bytes: Vec<u8>, kind in 0..5_u8, words: u8) {
         let _ = parse(&bytes);
-        // Most of them with a beginning that lets the rest be looked at.
+        // Most of them begin so that the rest is looked at.
         if let [first, second, ..] = &mut bytes[..] {
             (*first, *second) = (VERSION << 4 | kind, words % 20);
         }

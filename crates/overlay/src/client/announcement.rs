@@ -9,8 +9,8 @@ impl Registry {
     /// Announces the receiver of this name, which listens for UDP at `listening`, until the listing is dropped. At an
     /// unspecified address it is announced under the one that the registry sees, by IPv4 and for `[::]` by IPv6.
     ///
-    /// Keep `key` secret: with it a receiver that was killed gets its name back at once; without it nobody can take the
-    /// name while it is announced.
+    /// Keep `key` secret: with it a receiver that was killed gets its name back at once; without it no other machine
+    /// can take the name while it is announced.
     pub fn announce(&self, receiver: ReceiverId, key: [u8; 16], listening: SocketAddr) -> Listing {
         let question = Ours {
             registry: self.clone(),
@@ -43,7 +43,7 @@ impl Registration for Ours {
     }
 }
 
-/// The address of a socket that is bound to one.
+/// The address to which a socket is bound, if it is bound to one.
 pub fn specified(listening: SocketAddr) -> Option<IpAddr> {
     let ip = listening.ip().to_canonical();
     (!ip.is_unspecified()).then_some(ip)

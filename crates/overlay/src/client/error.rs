@@ -1,9 +1,9 @@
-//! What a registry's client may meet.
+//! Errors of a registry's client.
 
-/// Why the registry did not do what it was asked.
+/// Why the registry did not do what the client asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// No address of a registry.
+    /// Not the address of a registry.
     #[error("{url}: expected a registry such as http://registry.example:7480")]
     Url {
         /// What was given.
@@ -14,15 +14,15 @@ pub enum Error {
     Unreachable {
         /// Which.
         url: String,
-        /// What the network said.
+        /// The network's error.
         reason: String,
     },
-    /// It answers, and not as a registry does.
-    #[error("{url} does not answer as a registry does: {reason}")]
+    /// It answers, but not as a registry does.
+    #[error("{url} answers, but not as a registry does: {reason}")]
     Answer {
         /// Which.
         url: String,
-        /// What is wrong.
+        /// What is wrong with the answer.
         reason: String,
     },
     /// It refuses.
@@ -32,13 +32,13 @@ pub enum Error {
         url: String,
         /// HTTP's status.
         status: u16,
-        /// In its words.
+        /// The registry's reason.
         reason: String,
     },
 }
 
 impl Error {
-    /// Whether asking again in a moment is no use: 4xx, but for "too long" and "too often".
+    /// Whether asking again in a moment is useless: 4xx, except "too long" and "too often".
     pub fn is_final(&self) -> bool {
         match self {
             Self::Url { .. } => true,

@@ -9,7 +9,7 @@ use ureq::config::IpFamily;
 use ureq::http::Uri;
 use ureq::{Agent, Body};
 
-/// A registry that takes longer does not answer.
+/// How long to wait for a registry's answer.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Bytes of an answer at most.
@@ -34,7 +34,7 @@ impl Http {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            // The registry goes by the address that it sees.
+            // The registry uses the address that it sees.
             .proxy(None)
             .timeout_global(Some(TIMEOUT))
             .build();
@@ -42,8 +42,8 @@ impl Http {
         Ok(Self { agent, urls })
     }
 
-    /// Asks one registry after the other, until one answers or refuses. The authorization is one for these
-    /// bytes, and another for each registry.
+    /// Asks one registry after the other until one answers or refuses. The authorization is valid for these bytes only,
+    /// and is another for each registry.
     pub fn post<A: DeserializeOwned>(
         &self,
         family: Family,
@@ -112,7 +112,7 @@ fn checked(url: &str) -> Result<String, Error> {
     }
 }
 
-/// Text from a registry or a token comes from a stranger: removes what could control a terminal.
+/// Text from a registry or a token may come from a stranger: removes characters that could control a terminal.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }

@@ -1,4 +1,4 @@
-//! Somebody's place in the registry, kept up to date in the background.
+//! An entry in the registry, kept up to date in the background.
 
 use super::repeating::{Repeating, Task};
 use super::{Error, Family};
@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often before it would end a place is renewed.
+/// How often an entry is renewed before it would expire.
 const RENEWALS: u32 = 3;
 
-/// Somebody's place in the registry, kept until this value is dropped, whatever the registry does meanwhile; then the
-/// registry is told, if it answers quickly.
+/// An entry in the registry, kept until this value is dropped, whatever the registry does meanwhile; then it is
+/// removed, if the registry answers quickly.
 #[derive(Debug)]
 pub struct Listing {
     shared: Arc<Shared>,
@@ -28,7 +28,7 @@ struct Shared {
 struct State {
     /// As last listed, also while no registry answers.
     addresses: Vec<SocketAddr>,
-    /// What the last attempt met.
+    /// The error of the last attempt.
     error: Option<Error>,
 }
 
@@ -38,7 +38,7 @@ impl Shared {
     }
 }
 
-/// Asks for the place, or (true) to be taken off.
+/// Asks for the entry, or (true) for its removal.
 pub(super) trait Registration: Send + 'static {
     fn request(&self, family: Family, leaving: bool) -> Result<Listed, Error>;
 }
@@ -65,15 +65,15 @@ impl Listing {
         self.shared.state().addresses.clone()
     }
 
-    /// What the last attempt met, if it failed.
+    /// The error of the last attempt, if it failed.
     pub fn error(&self) -> Option<Error> {
         self.shared.state().error.clone()
     }
 
-    /// Waits for the registry's first word, at most so long.
+    /// Waits for the registry's first answer, at most for `within`.
     ///
     /// # Errors
-    /// When it refuses, or says nothing. Asking goes on all the same.
+    /// If it refuses, or does not answer. The client goes on asking all the same.
     pub fn wait(&self, within: Duration) -> Result<Vec<SocketAddr>, Error> {
         let undecided = |state: &mut State| {
             state.addresses.is_empty() && !state.error.as_ref().is_some_and(Error::is_final)
@@ -88,7 +88,7 @@ impl Listing {
             ([], Some(error)) => Err(error.clone()),
             ([], None) => Err(Error::Unreachable {
                 url: "given".into(),
-                reason: format!("nothing within {} s", within.as_secs()),
+                reason: format!("no answer within {} s", within.as_secs()),
             }),
             (addresses, _) => Ok(addresses.to_vec()),
         }
@@ -98,13 +98,13 @@ impl Listing {
 struct Renewal<Q> {
     families: Vec<Family>,
     registration: Q,
-    /// Where the last round was successful.
+    /// The families for which the last round was successful.
     listed: Vec<Family>,
     shared: Arc<Shared>,
 }
 
 impl<Q: Registration> Task for Renewal<Q> {
-    /// One family is enough.
+    /// Success for one family is enough.
     fn perform(&mut self) -> Option<Duration> {
         let mut addresses = Vec::new();
         let mut error: Option<Error> = None;
@@ -134,7 +134,7 @@ impl<Q: Registration> Task for Renewal<Q> {
             state.error = error;
         }
         self.shared.changed.notify_all();
-        // Bounded, so that a wrong answer makes this neither spin nor sleep for ever.
+        // Bounded, so that a wrong answer makes this thread neither spin nor sleep for ever.
         successful.then(|| Duration::from_secs(seconds.clamp(1, 3600)) / RENEWALS)
     }
 

@@ -1,25 +1,25 @@
-//! A task in a thread of its own, again and again until it is not wanted any more.
+//! A task in a thread of its own, repeated until it is dropped.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The pause after a failure, and the longest one: each is twice the last.
+/// The pause after a failure, and the longest one: each is twice as long as the one before.
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// How long the end may take before the thread is left to itself.
 const END: Duration = Duration::from_secs(2);
 
-/// What is done repeatedly.
+/// A task that is repeated.
 pub trait Task: Send + 'static {
-    /// Does it; says when to do it again, or nothing if it failed.
+    /// Does the task once; returns when to do it again, or nothing if it failed.
     fn perform(&mut self) -> Option<Duration>;
-    /// What comes last.
+    /// Called once at the end.
     fn end(&mut self);
 }
 
-/// Ends with this value.
+/// Ends the task when dropped.
 #[derive(Debug)]
 pub struct Repeating {
     stop: Option<Sender<()>>,
@@ -64,7 +64,7 @@ fn repeat(task: &mut impl Task, stopped: &Receiver<()>) {
                 pause
             }
         };
-        // Those that started together should not stay together.
+        // Tasks that started together should not stay together.
         let pause = pause.mul_f64(1.0 - 0.2 * rand::random::<f64>());
         if stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
             return;

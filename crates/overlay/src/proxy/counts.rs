@@ -1,4 +1,4 @@
-//! What became of every packet.
+//! Counts of all packets by what was done with them.
 
 use serde::Serialize;
 use std::fmt;
@@ -10,23 +10,23 @@ pub enum Refusal {
     Oversized,
     /// No envelope, or one that is cut short or empty.
     Malformed,
-    /// An envelope or a capability of a version that is not known.
+    /// An envelope or a capability of an unknown version.
     Version,
     /// Another envelope inside: no packet goes through two proxies.
     Nested,
-    /// The proxy is not listed, by the sender's family of addresses, and so has no key for it.
+    /// The proxy is not listed for the sender's address family, and so has no key for it.
     NotListed,
     /// A capability that was not issued for this proxy, sender and destination.
     Capability,
-    /// A capability that was good.
+    /// A capability that has expired.
     Expired,
-    /// A destination that no capability is good enough for.
+    /// A destination to which no capability gives a right.
     Destination,
-    /// More than one source may send.
+    /// One source sends more than it may.
     SourceRate,
-    /// More than the proxy forwards in all.
+    /// More than the proxy forwards in total.
     Rate,
-    /// The system did not take it.
+    /// The system did not send it.
     Send,
 }
 
@@ -46,7 +46,7 @@ impl Refusal {
         Self::Send,
     ];
 
-    /// A word for programs.
+    /// Its name for programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Oversized => "oversized",
@@ -82,7 +82,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Packets, and their bytes from behind the UDP header on.
+/// Packets, and their bytes after the UDP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// How many.
@@ -92,19 +92,19 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Counts packets of so many bytes together.
+    /// Counts `packets` packets of `bytes` bytes in total.
     pub fn add(&mut self, packets: usize, bytes: usize) {
         self.packets += packets as u64;
         self.bytes += bytes as u64;
     }
 }
 
-/// Everything that came is in `forwarded` or in one of `refused`.
+/// Every packet received is counted in `forwarded` or under one of the refusals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// What came.
+    /// Packets received.
     pub received: Traffic,
-    /// What went on, without envelopes.
+    /// Packets forwarded, without envelopes.
     pub forwarded: Traffic,
     refused: [u64; Refusal::ALL.len()],
 }
@@ -115,13 +115,13 @@ impl Counts {
         self.refused[why as usize]
     }
 
-    /// Those that were refused for any, by reason.
+    /// All refused packets, by reason.
     pub fn refusals(&self) -> impl Iterator<Item = (Refusal, u64)> {
         let all = Refusal::ALL.into_iter();
         all.map(|why| (why, self.refused(why)))
     }
 
-    /// Counts some.
+    /// Counts refused packets.
     pub fn refuse(&mut self, why: Refusal, packets: usize) {
         self.refused[why as usize] += packets as u64;
     }

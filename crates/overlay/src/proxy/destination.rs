@@ -1,9 +1,9 @@
-//! Where a proxy sends packets: a capability says that the receiver at an address wants them, and the
+//! The destinations that a proxy sends to: a capability says that the receiver at an address wants the packets, but the
 //! registry may see another machine at that address than the proxy does.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address stands for.
+/// What kind of address it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One machine, the same from everywhere.
@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// IANA's special-purpose registries, RFC 6890 and what came later.
+    /// By IANA's special-purpose registries: RFC 6890 and later ones.
     pub fn of(ip: IpAddr) -> Self {
         match ip.to_canonical() {
             IpAddr::V4(ip) => v4(ip),
@@ -41,8 +41,7 @@ fn v4(ip: Ipv4Addr) -> Kind {
 fn v6(ip: Ipv6Addr) -> Kind {
     match ip.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => Kind::Private,
-        // Unspecified and IPv4-compatible, NAT64 (RFC 6052, RFC 8215), Teredo, 6to4: an address of IPv4 in
-        // disguise.
+        // Unspecified and IPv4-compatible, NAT64 (RFC 6052, RFC 8215), Teredo, 6to4: these embed an IPv4 address.
         [0, 0, 0, 0, 0, 0, ..] | [0x64, 0xff9b, ..] | [0x2001, 0, ..] | [0x2002, ..] => Kind::Never,
         [0xff00..=0xffff, ..] => Kind::Never,
         // Link-local: an envelope does not say which link.

@@ -12,41 +12,40 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the kernel may hold for the socket each way, in bytes, if it lets us: some milliseconds at
-/// 10 Gbit/s.
+/// The buffer in bytes that we ask the kernel for, each way: some milliseconds at 10 Gbit/s.
 const SOCKET_BUFFER: usize = 4 << 20;
 
-/// What a datagram, or a train of them that the kernel has joined, takes at most.
+/// The most bytes of a datagram, or of a train of them that the kernel has joined.
 const DATAGRAMS: usize = 65_535;
 
-/// How long no trains are sent after the kernel has refused one: quinn-udp then assumes that the device cannot segment;
-/// but the packets of that sender may just have been too long for the link.
+/// How long no trains are sent after the kernel has refused one: quinn-udp then assumes that the device cannot segment,
+/// but perhaps only that sender's packets were too long for the link.
 const NO_TRAINS: Duration = Duration::from_secs(1);
 
-/// After the system has failed.
+/// Pause after the system has failed.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How a proxy is to be.
+/// Settings of a proxy.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where it listens; port 0 stands for any.
     pub listen: SocketAddr,
-    /// Where it is reached if that is not where the registry sees it.
+    /// Its public addresses, if the registry does not see them.
     pub public: Vec<SocketAddr>,
-    /// Bytes that it forwards.
+    /// The bytes that it forwards.
     pub limits: Limits,
-    /// Whether it forwards to private addresses without having one, and to its own machine.
+    /// Whether it forwards to its own machine, and to private addresses even if it has none itself.
     pub allow_private: bool,
 }
 
-/// A proxy that is listed and forwards, as long as somebody calls [`Self::turn`].
+/// A proxy that is listed and forwards, as long as the caller calls [`Self::turn`].
 #[derive(Debug)]
 pub struct Proxy {
     socket: UdpSocket,
-    /// The socket takes addresses of IPv6 only, IPv4 mapped.
+    /// The socket takes only IPv6 addresses, with IPv4 mapped.
     ipv6: bool,
     state: UdpSocketState,
-    /// When trains were last tried anew.
+    /// When trains were last tried again.
     revived: Instant,
     enrolment: Listing,
     gate: Filter,
@@ -57,15 +56,15 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens and has itself listed.
+    /// Listens, and gets listed.
     ///
     /// # Errors
-    /// When nobody can listen there.
+    /// If the address cannot be bound.
     pub fn start(registry: &Registry, secret: Secret, options: &Options) -> io::Result<Self> {
         let socket = UdpSocket::bind(options.listen)?;
         let listening = socket.local_addr()?;
         let state = UdpSocketState::new((&socket).into())?;
-        // More than the system allows becomes what it allows.
+        // If we ask for more than the system allows, it gives as much as it allows.
         let _ = state.set_recv_buffer_size((&socket).into(), SOCKET_BUFFER);
         let _ = state.set_send_buffer_size((&socket).into(), SOCKET_BUFFER);
         let public = options.public.clone();
@@ -86,26 +85,26 @@ impl Proxy {
         })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// If the system does not tell it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Its place in the registry.
+    /// Its entry in the registry.
     pub fn enrolment(&self) -> &Listing {
         &self.enrolment
     }
 
-    /// What became of every packet so far.
+    /// The counts of all packets so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// Waits for packets, at most so long, and forwards them. Where the system fails, for want of memory or because an
-    /// interface has gone, packets are lost, as in a router.
+    /// Waits for packets, at most for `patience`, and forwards them. If the system fails, for want of memory or because
+    /// an interface has gone, packets are lost, as in a router.
     pub fn turn(&mut self, patience: Duration) {
         let waited = match self.forward() {
             Ok(true) => Ok(()),
@@ -113,7 +112,7 @@ impl Proxy {
             Err(error) => Err(error),
         };
         if waited.is_err() {
-            // If it happens again and again, not at once.
+            // If it fails again and again, not at once.
             thread::sleep(PAUSE.min(patience));
         }
     }
@@ -127,7 +126,7 @@ impl Proxy {
         }
     }
 
-    /// Forwards what one call receives; says whether there was something.
+    /// Forwards the packets of one receive call; returns whether there were any.
     fn forward(&mut self) -> io::Result<bool> {
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let mut slices: Vec<_> = self
@@ -169,7 +168,7 @@ impl Proxy {
         Ok(true)
     }
 
-    /// Tries trains again, if there are none any more.
+    /// Tries trains again after a while without them.
     fn revive(&mut self) {
         if self.state.max_gso_segments() == 1
             && self.revived.elapsed() > NO_TRAINS
@@ -181,14 +180,14 @@ impl Proxy {
     }
 }
 
-/// What one buffer holds: a datagram, which may be empty, or several that the kernel has joined.
+/// The datagrams of one buffer: a single one, which may be empty, or several that the kernel has joined.
 fn datagrams<'a>(buffer: &'a [u8], meta: &RecvMeta) -> impl Iterator<Item = &'a [u8]> {
     let empty = (meta.len == 0).then_some(&buffer[..0]);
     let joined = buffer[..meta.len].chunks(meta.stride.max(1));
     empty.into_iter().chain(joined)
 }
 
-/// The way out.
+/// The way out of the proxy.
 struct Out<'a> {
     socket: &'a UdpSocket,
     ipv6: bool,
@@ -200,7 +199,7 @@ impl Out<'_> {
         let packets = train.packets();
         match self.try_send(train, &train.bytes) {
             Ok(()) => counts.forwarded.add(packets, train.bytes.len()),
-            // What does not fit into a full queue is lost, as in a router.
+            // Packets that do not fit into a full queue are lost, as in a router.
             Err(error) if packets == 1 || error.kind() == ErrorKind::WouldBlock => {
                 counts.refuse(Refusal::Send, packets);
             }

@@ -1,4 +1,4 @@
-//! Whether a packet passes, and where to.
+//! Whether a packet passes, and its destination.
 
 use super::counts::Refusal;
 use super::destination::Kind;
@@ -8,15 +8,15 @@ use crate::{Now, Rate, Secret};
 use std::net::{IpAddr, SocketAddr};
 use tidegate_mpath::wire::{self, CAPABILITY_MAX, Malformed, Packet, Relay, relay_header};
 
-/// Bytes of a packet in its envelope at most: those of the longest frames that links carry.
+/// The most bytes of a packet in its envelope: those of the longest frames that links carry.
 const LONGEST: usize = 9216 + relay_header(CAPABILITY_MAX);
 
 /// A packet that may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass<'a> {
-    /// Where to.
+    /// Its destination.
     pub destination: SocketAddr,
-    /// What was in the envelope.
+    /// The packet from the envelope.
     pub packet: &'a [u8],
 }
 
@@ -24,7 +24,7 @@ pub struct Pass<'a> {
 #[derive(Debug)]
 pub struct Filter {
     secret: Secret,
-    /// The proxy as senders know it, one of each family at most.
+    /// The proxy's addresses as senders know them, at most one of each family.
     listed: Vec<Listed>,
     allow_private: bool,
     overall: Option<(Rate, Bucket)>,
@@ -35,13 +35,13 @@ pub struct Filter {
 struct Listed {
     address: SocketAddr,
     key: ProxyKey,
-    /// A proxy in a private network is there for that network.
+    /// A proxy in a private network serves that network.
     private: bool,
 }
 
 impl Filter {
-    /// One that lets nothing pass until it is told where the proxy is listed. `allow_private` lets
-    /// packets go to private addresses even if the proxy has none, and to the machine itself.
+    /// A filter that lets nothing pass until it is told where the proxy is listed. `allow_private` lets packets pass to
+    /// the machine itself, and to private addresses even if the proxy has none.
     pub fn new(secret: Secret, limits: Limits, allow_private: bool, now: Now) -> Self {
         let bucket = |rate| (rate, Bucket::new(rate, now.instant));
         Self {
@@ -53,7 +53,7 @@ impl Filter {
         }
     }
 
-    /// Tells it the addresses under which the proxy is listed.
+    /// Sets the addresses under which the proxy is listed.
     pub fn set_listed(&mut self, addresses: &[SocketAddr]) {
         let known = self.listed.iter().map(|listed| &listed.address);
         if known.eq(addresses) {
@@ -67,10 +67,10 @@ impl Filter {
         self.listed = listed.collect();
     }
 
-    /// Decides about what came from `source`.
+    /// Decides about a datagram from `source`.
     ///
     /// # Errors
-    /// When it does not pass. Whatever the bytes are, that is all that happens.
+    /// If it does not pass. Nothing else happens, whatever the bytes are.
     pub fn pass<'a>(
         &mut self,
         datagram: &'a [u8],
@@ -113,7 +113,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Checked last: only packets with a valid capability count, so nobody can use up another sender's rate.
+    /// Checked last: only packets with a valid capability count, so no sender can use up another's rate.
     fn limit(&mut self, source: IpAddr, bytes: usize, now: Now) -> Result<(), Refusal> {
         let bytes = bytes as f64;
         if let Some(sources) = &mut self.sources

@@ -2,22 +2,22 @@
 
 use std::net::SocketAddr;
 
-/// What one call can take: as many packets as the kernel segments (`UDP_MAX_SEGMENTS`), and as many bytes
-/// as IP's length field counts.
+/// The limits of one call: as many packets as the kernel segments (`UDP_MAX_SEGMENTS`), and as many bytes as IP's
+/// length field counts.
 const SEGMENTS: usize = 64;
 const BYTES: usize = 65_535 - 48;
 
-/// Destinations at a time.
+/// The most destinations at a time.
 const TRAINS: usize = 16;
 
-/// Packets of one length, but for the last, which may be shorter.
+/// Packets of one length, except for the last, which may be shorter.
 #[derive(Debug)]
 pub struct Train {
-    /// Where they go.
+    /// Their destination.
     pub destination: SocketAddr,
     /// The length.
     pub segment: usize,
-    /// One behind the other.
+    /// The packets, one after the other.
     pub bytes: Vec<u8>,
 }
 
@@ -39,13 +39,13 @@ impl Train {
 #[derive(Debug, Default)]
 pub struct Outgoing {
     trains: Vec<Train>,
-    /// Buffers to be used again.
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 impl Outgoing {
-    /// Adds a packet, which is not empty; `send` takes the trains that leave for its sake, of `most`
-    /// packets at most.
+    /// Adds a packet, which is not empty; `send` is called for the trains that leave to make room, of at most `most`
+    /// packets.
     pub fn push(
         &mut self,
         destination: SocketAddr,
@@ -78,7 +78,7 @@ impl Outgoing {
         self.trains[place].bytes.extend_from_slice(packet);
     }
 
-    /// Sends what waits.
+    /// Sends the waiting trains.
     pub fn flush(&mut self, mut send: impl FnMut(&Train)) {
         for mut train in self.trains.drain(..) {
             send(&train);

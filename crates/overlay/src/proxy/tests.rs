@@ -144,7 +144,7 @@ fn every_refusal_has_its_reason() {
     assert_eq!(refused, Err(Refusal::NotListed));
 }
 
-/// The registry may issue one for a machine of its own network.
+/// The registry may issue a capability for a machine of its own network.
 #[test]
 fn no_capability_is_good_enough_for_some_destinations() {
     for to in [
@@ -223,7 +223,7 @@ fn rates_hold_for_each_source_and_for_all() {
     assert!(by_source > 0 && by_all > 0);
 }
 
-/// Anything, and things that begin like envelopes or are genuine ones with something changed.
+/// Any bytes, bytes that begin like envelopes, and genuine envelopes with a change.
 fn datagrams() -> impl Strategy<Value = Vec<u8>> {
     let anything = vec(any::<u8>(), 0..200);
     let like = (vec(any::<u8>(), 0..300), 0..80_u8).prop_map(|(mut bytes, words)| {
@@ -247,7 +247,7 @@ fn datagrams() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// Whatever comes: nothing passes that was not issued, and less goes out than came in.
+    /// Whatever arrives: only packets with an issued capability pass, and less goes out than came in.
     #[test]
     fn no_datagram_is_amplified(datagrams in vec(datagrams(), 0..50), most in 1..70_usize) {
         let mut gate = gate(Limits::default());
@@ -274,7 +274,7 @@ proptest! {
         prop_assert_eq!(left, passed);
     }
 
-    /// Trains come apart into the packets that went in, for each destination in order.
+    /// Trains come apart into the packets that were put in, for each destination in order.
     #[test]
     fn packets_keep_their_borders_and_their_order(
         packets in vec((1..30_u16, prop_oneof![Just(1200), 1..1300_usize]), 0..400),

@@ -1,4 +1,4 @@
-//! What a proxy shows: `tidegate1 TIME NONCE MAC`.
+//! A proxy's proof that it knows the secret: `tidegate1 TIME NONCE MAC`.
 
 use super::store::Store;
 use super::{Reply, service};
@@ -9,7 +9,7 @@ use blake3::Hash;
 /// Seconds by which a proxy's clock and the registry's may differ.
 const SLACK_S: u64 = 60;
 
-/// Bytes of a nonce at most.
+/// The most bytes of a nonce.
 const NONCE: usize = 64;
 
 struct Shown<'a> {

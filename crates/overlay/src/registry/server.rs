@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 use tidegate_admission::{Bounds, http};
 
-/// Connections whose request has not been answered. Behind one network there may be a provider's many customers.
+/// Connections whose request has not been answered. One network may hide many customers of a provider.
 const PLACES: Bounds = Bounds {
     all: 512,
     network: 128,
@@ -22,13 +22,13 @@ impl Server {
     /// Serves at this address; port 0 stands for any.
     ///
     /// # Errors
-    /// When nobody can listen there.
+    /// If the address cannot be bound.
     pub fn start(address: SocketAddr, service: Service) -> io::Result<Self> {
         let began = Instant::now();
         http::Server::start(address, PLACES, Clocked { service, began }).map(Self)
     }
 
-    /// Where that is.
+    /// The address at which it serves.
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }

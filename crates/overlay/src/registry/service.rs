@@ -1,4 +1,4 @@
-//! Answers to questions, without sockets and without a clock.
+//! Answers to requests, without sockets and without a clock.
 
 use super::authorization;
 use super::store::{Put, Receiver, Store, StoreError};
@@ -18,20 +18,20 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use tidegate_admission::http::Received;
 
-/// What questions are.
+/// The content type of requests.
 const JSON: &str = "application/json";
 
-/// Proxies that one address may have, or one /64 of IPv6.
+/// The most proxies of one address, or of one /64 of IPv6.
 const PROXIES_EACH: usize = 512;
 
-/// How long things last, and how much may be asked.
+/// How long entries last, and how often clients may ask.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Seconds for which proxies and receivers stay without asking again.
     pub listed_s: u64,
-    /// Seconds for which a capability is good.
+    /// Seconds for which a capability is valid.
     pub capability_s: u64,
-    /// Questions from one address.
+    /// The rate of requests from one address.
     pub questions: Rate,
 }
 
@@ -56,23 +56,23 @@ pub struct Service {
     asked: Mutex<Sources>,
 }
 
-/// A question.
+/// A request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// HTTP's method.
     pub method: &'a str,
-    /// What is asked.
+    /// The requested path.
     pub path: &'a str,
-    /// The header of this name.
+    /// The header Authorization.
     pub authorization: Option<&'a str>,
     /// The header Content-Type.
     pub content_type: Option<&'a str>,
-    /// JSON.
+    /// The body: JSON.
     pub body: &'a [u8],
 }
 
 impl<'a> Request<'a> {
-    /// One that came by HTTP.
+    /// A request that came by HTTP.
     pub fn of(received: &'a Received) -> Self {
         Self {
             method: &received.method,
@@ -96,7 +96,7 @@ pub struct Reply {
 type Answer = Result<Reply, Reply>;
 
 impl Service {
-    /// An overlay of those who know `secret`.
+    /// An overlay whose proxies know `secret`.
     pub fn new(secret: Secret, store: Box<dyn Store>, config: Config) -> Self {
         Self {
             secret,
@@ -106,7 +106,7 @@ impl Service {
         }
     }
 
-    /// Answers what the machine at `peer` asks.
+    /// Answers a request from the machine at `peer`.
     pub fn answer(&self, request: Request, peer: IpAddr, now: Now, random: &mut impl Rng) -> Reply {
         self.try_answer(request, peer.to_canonical(), now, random)
             .unwrap_or_else(|refusal| refusal)
@@ -168,7 +168,7 @@ impl Service {
         Ok(())
     }
 
-    /// The address is the one that asks, so that nobody can direct packets to somebody else.
+    /// The address has to be the one that the request comes from, so that no one can direct packets to another machine.
     fn announce(&self, announce: &Announce, peer: IpAddr, now: Now) -> Answer {
         let says = announce.address.unwrap_or(peer).to_canonical();
         if says != peer {
@@ -187,7 +187,7 @@ impl Service {
             self.store.remove_receiver(name, receiver)?;
             return Ok(self.listed(address));
         }
-        // Proxies refuse what another proxy would forward; so nobody is told to send them such things.
+        // Proxies refuse packets that go to another proxy, so senders must not be told to send any there.
         if self.store.proxies(now.unix_s)?.contains(&address) {
             return Err(refuse(403, "a proxy listens at this address"));
         }
@@ -202,8 +202,7 @@ impl Service {
         }
     }
 
-    /// Sender, proxies and receiver have addresses of one family: a proxy sees the sender's of that
-    /// which it has itself.
+    /// Sender, proxies and receiver have addresses of one family: a proxy sees the sender's address of its own family.
     fn ways(&self, ask: &Ask, peer: IpAddr, now: Now, random: &mut impl Rng) -> Answer {
         let ipv6 = peer.is_ipv6();
         let found = self.store.receiver(ask.receiver, ipv6, now.unix_s)?;
@@ -255,7 +254,10 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Reply> {
 
 fn address(ip: IpAddr, port: u16) -> Result<SocketAddr, Reply> {
     if port == 0 || ip.is_unspecified() || ip.is_multicast() {
-        let why = format!("nobody can listen at {}", SocketAddr::new(ip, port));
+        let why = format!(
+            "{}: no proxy or receiver can listen there",
+            SocketAddr::new(ip, port)
+        );
         return Err(refuse(400, why));
     }
     Ok(canonical(SocketAddr::new(ip, port)))
@@ -268,7 +270,7 @@ fn reply(answer: &impl Serialize) -> Reply {
     }
 }
 
-/// Parameters do not matter.
+/// Parameters of the content type do not matter.
 fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default();
     essence.trim().eq_ignore_ascii_case(JSON)

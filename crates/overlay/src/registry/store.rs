@@ -16,21 +16,21 @@ use tidegate_admission::network_of;
 pub struct Receiver {
     /// Where it listens.
     pub address: SocketAddr,
-    /// What only it knows.
+    /// A secret that only the receiver knows.
     pub key: [u8; 16],
 }
 
-/// Receivers in all.
+/// The most receivers in total.
 pub const RECEIVERS: usize = 1 << 17;
 
-/// Receivers that one address may have, or one /64 of IPv6: as many as may stand behind a NAT, and far
-/// fewer than there is room for.
+/// The most receivers of one address, or of one /64 of IPv6: as many as may be behind a NAT, and far fewer than there
+/// is room for.
 pub const RECEIVERS_EACH: usize = 64;
 
-/// Receivers of one network, whoever has all of its addresses: a /24 of IPv4, a /48 of IPv6.
+/// The most receivers of one network, which may all be one user's: a /24 of IPv4, a /48 of IPv6.
 pub const RECEIVERS_OF_NETWORK: usize = 1024;
 
-/// The quotas that a receiver at that address counts against, by name, and the limit of each.
+/// The quotas that a receiver at `address` counts against, by name, and the limit of each.
 fn quotas(address: IpAddr) -> [(String, usize); 2] {
     let network = format!("network:{}", network_of(address));
     [
@@ -39,36 +39,36 @@ fn quotas(address: IpAddr) -> [(String, usize); 2] {
     ]
 }
 
-/// What became of a receiver that was to be remembered.
+/// The result of putting a receiver into the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// It is.
+    /// The store remembers it.
     Done,
     /// Its name belongs to another key.
     Taken,
-    /// Its address has [`RECEIVERS_EACH`] already, or its network [`RECEIVERS_OF_NETWORK`].
+    /// Its address has [`RECEIVERS_EACH`] receivers already, or its network [`RECEIVERS_OF_NETWORK`].
     OverQuota,
 }
 
-/// The store cannot do it now.
+/// Why the store cannot do something now.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// It is full.
     #[error("the registry is full")]
     Full,
-    /// Its server does not do what it should.
+    /// Its server fails.
     #[error("the registry's store: {0}")]
     Server(#[from] ::redis::RedisError),
 }
 
-/// Everything is remembered for so many seconds. A receiver may be remembered once by IPv4 and once by
+/// A store. It remembers each entry for a number of seconds. A receiver may be remembered once by IPv4 and once by
 /// IPv6.
 pub trait Store: Send + Sync {
     /// Lists a proxy.
     fn put_proxy(&self, proxy: SocketAddr, seconds: u64, unix_s: u64) -> Result<(), StoreError>;
-    /// Takes it off.
+    /// Removes a proxy from the list.
     fn remove_proxy(&self, proxy: SocketAddr) -> Result<(), StoreError>;
-    /// Those that are listed.
+    /// The listed proxies.
     fn proxies(&self, unix_s: u64) -> Result<Vec<SocketAddr>, StoreError>;
     /// Remembers a receiver.
     fn put_receiver(
@@ -78,15 +78,15 @@ pub trait Store: Send + Sync {
         seconds: u64,
         unix_s: u64,
     ) -> Result<Put, StoreError>;
-    /// Forgets it.
+    /// Forgets a receiver.
     fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError>;
-    /// Where a receiver is.
+    /// The receiver's entry.
     fn receiver(
         &self,
         name: ReceiverId,
         ipv6: bool,
         unix_s: u64,
     ) -> Result<Option<SocketAddr>, StoreError>;
-    /// Remembers a nonce; says whether it is new.
+    /// Remembers a nonce; returns whether it is new.
     fn is_new(&self, nonce: &str, seconds: u64, unix_s: u64) -> Result<bool, StoreError>;
 }

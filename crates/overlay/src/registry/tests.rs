@@ -112,7 +112,7 @@ fn one_address_has_so_many_proxies_at_most() {
 }
 
 proptest! {
-    /// Whatever is asked: an answer, or a refusal in words.
+    /// Every request gets an answer, or a refusal in words.
     #[test]
     fn any_request_is_answered(
         path in prop_oneof![Just(PROXIES), Just(RECEIVERS), Just(RELAYS), Just("/")],

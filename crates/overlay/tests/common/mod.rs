@@ -26,12 +26,12 @@ pub fn serve_at(
     Server::start(address, service).unwrap()
 }
 
-/// As its clients see it.
+/// The registry as its clients see it.
 pub fn registry(server: &Server) -> Registry {
     Registry::new([format!("http://{}", server.address())]).unwrap()
 }
 
-/// What receivers have that nobody else knows.
+/// The secret of the tests' receivers.
 pub const KEY: [u8; 16] = [3; 16];
 
 /// A receiver that is announced.
@@ -42,7 +42,7 @@ pub fn announced(registry: &Registry, name: ReceiverId, listening: SocketAddr) -
     announcement
 }
 
-/// Waits for something that comes soon.
+/// Waits for something that happens soon.
 pub fn until(what: &str, mut come: impl FnMut() -> bool) {
     let began = Instant::now();
     while !come() {
@@ -60,7 +60,7 @@ pub fn post(path: &str, body: &str) -> String {
     )
 }
 
-/// A proxy's, which it says at this time.
+/// The request of a proxy at this time.
 pub fn enrol(secret: &Secret, unix_s: u64, nonce: &str, port: u16) -> String {
     let body = format!("{{\"port\":{port}}}");
     let mac = secret.enrolment_mac(unix_s, nonce, body.as_bytes());
@@ -72,7 +72,7 @@ pub fn enrol(secret: &Secret, unix_s: u64, nonce: &str, port: u16) -> String {
     )
 }
 
-/// What comes back for these bytes.
+/// The answer to these bytes.
 pub fn ask(registry: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(registry).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -82,7 +82,7 @@ pub fn ask(registry: SocketAddr, request: &str) -> String {
     said
 }
 
-/// What every store has to keep to.
+/// Checks that every store limits the entries of one address.
 pub fn one_address_cannot_fill(store: &dyn Store) {
     let put = |last: u8, name: u8, end: &str| {
         let receiver = Receiver {
@@ -108,7 +108,7 @@ pub fn one_address_cannot_fill(store: &dyn Store) {
         }
         assert_eq!(put(1, most, one), Put::OverQuota);
         assert_eq!(put(1, most, same), Put::OverQuota);
-        // Who is there may stay, others are elsewhere.
+        // Existing receivers may stay, and others have other addresses.
         assert_eq!(put(1, 0, one), Put::Done);
         assert_eq!(put(1, most, other), Put::Done);
         let leaving = Receiver {
@@ -123,7 +123,7 @@ pub fn one_address_cannot_fill(store: &dyn Store) {
     }
 }
 
-/// The same of somebody who has a /48 of IPv6, or 16 addresses of a /24.
+/// The same for a user who has a /48 of IPv6, or 16 addresses of a /24.
 pub fn one_network_cannot_fill(store: &dyn Store) {
     let put = |name: u16, address: IpAddr| {
         let receiver = Receiver {

@@ -1,32 +1,32 @@
-//! A buffer's size and its unit: which of the plateaus stays put across packet sizes and rates (thesis
-//! §4.3, Figs. 4.7, 4.8 and 4.10).
+//! A buffer's size and its unit: the plateau that stays constant across packet sizes and rates (thesis §4.3, Figs. 4.7,
+//! 4.8 and 4.10).
 
 use super::flights::Flights;
 use super::policy::{DropPolicy, Overflow, common_bound, overflow};
 use serde::{Deserialize, Serialize};
 
-/// In what a buffer is measured out.
+/// The unit of a buffer's limit.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// So many packets, whatever their size.
+    /// A number of packets, whatever their size.
     Packets,
-    /// So many bytes.
+    /// A number of bytes.
     Bytes,
-    /// So many seconds of waiting, whatever the rate.
+    /// A waiting time, whatever the rate.
     Time,
-    /// Nothing stays put, or there was one size only.
+    /// No plateau is constant, or there was one size only.
     Unclear,
 }
 
 /// A buffer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Buffer {
-    /// What its size is given in.
+    /// The unit of its size.
     pub unit: Unit,
-    /// Its size in that unit (seconds for time); of an unclear one bytes.
+    /// Its size in that unit (seconds for time); in bytes if the unit is unclear.
     pub size: f64,
-    /// What it does when it is full.
+    /// Which packets it drops when it is full.
     pub policy: DropPolicy,
     /// How much the plateau differs between the trains: largest ÷ smallest, 1 at best.
     pub spread: f64,
@@ -38,7 +38,7 @@ pub struct Buffer {
 /// leaves less than one packet unused.
 const STAYS: f64 = 1.25;
 
-/// What trains of several packet sizes say; none if none overflowed.
+/// The buffer that trains of several packet sizes show; none if none overflowed.
 pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     let found = trains
         .iter()
@@ -85,7 +85,7 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     })
 }
 
-/// A managed queue: the wait above which packets are dropped, from all trains together; if no drain shows it, the least
+/// A managed queue: the wait above which packets are dropped, from all trains together. If no drain shows it, the least
 /// of the trains' bounds: nothing is dropped below it, and a train on a changing link may not have come close to it.
 fn managed(trains: &[&Flights], overflows: &[Overflow]) -> Buffer {
     let waits = Plateau::of(overflows.iter().map(|o| o.wait_s));
@@ -98,7 +98,7 @@ fn managed(trains: &[&Flights], overflows: &[Overflow]) -> Buffer {
     }
 }
 
-/// What most trains say; of a tie the first, whose packets are largest.
+/// The policy that most trains show; in a tie that of the first, whose packets are largest.
 fn policy(seen: &[(f64, Overflow)]) -> Option<DropPolicy> {
     let votes = |policy| seen.iter().filter(|(_, o)| o.policy == policy).count();
     let mut best: Option<DropPolicy> = None;

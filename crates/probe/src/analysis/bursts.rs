@@ -4,15 +4,15 @@ use crate::{Arrival, Stage};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Arrivals further apart than this are of different bursts.
+/// Arrivals further apart than this belong to different bursts.
 pub const GAP: Duration = Duration::from_millis(1);
 
 /// Packets that arrived together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// When the first of them did.
+    /// When the first of them arrived.
     pub first: Instant,
-    /// When the last of them did.
+    /// When the last of them arrived.
     pub last: Instant,
     /// Packets.
     pub packets: u32,
@@ -20,8 +20,8 @@ pub struct Burst {
     pub bytes: u64,
 }
 
-/// Arrivals while packets stood in the queue: their times are the link's doing, not the sender's. From the first
-/// packet after the quiet ones that waited, to the end of the overload.
+/// Arrivals while packets stood in the queue: the link determines their times, not the sender. From the first packet
+/// after the quiet ones that waited, to the end of the overload.
 pub fn backlogged(arrivals: &[Arrival]) -> Vec<Arrival> {
     let busy = arrivals.iter().filter(|a| a.stage == Stage::Fill);
     let least = arrivals.iter().map(Arrival::one_way_ns).min().unwrap_or(0);
@@ -30,10 +30,10 @@ pub fn backlogged(arrivals: &[Arrival]) -> Vec<Arrival> {
         .collect()
 }
 
-/// A packet that waited so long has others ahead, or the scheduler's next turn.
+/// A packet that waited longer has others ahead, or waits for the scheduler's next turn.
 const WAITED_NS: i64 = 5_000_000;
 
-/// Arrivals in bursts, wherever more than `gap` lies between two.
+/// Splits arrivals into bursts, wherever more than `gap` lies between two.
 pub fn split(arrivals: &[Arrival], gap: Duration) -> Vec<Burst> {
     let mut bursts: Vec<Burst> = Vec::new();
     for arrival in arrivals {
@@ -54,7 +54,7 @@ pub fn split(arrivals: &[Arrival], gap: Duration) -> Vec<Burst> {
     bursts
 }
 
-/// Bursts as far as there are any: a fast smooth link has no gaps, and then every packet is one.
+/// Bursts if there are any: a fast smooth link has no gaps, and then every packet is a burst.
 pub fn split_or_packets(arrivals: &[Arrival]) -> Vec<Burst> {
     let bursts = split(arrivals, GAP);
     if bursts.len() * MANY < arrivals.len() {
@@ -63,7 +63,7 @@ pub fn split_or_packets(arrivals: &[Arrival]) -> Vec<Burst> {
     bursts
 }
 
-/// More packets than this in a burst, on average, are no burst of a scheduler's.
+/// With more packets than this in a burst, on average, the bursts are not a scheduler's.
 const MANY: usize = 200;
 
 /// Times between arrivals, in milliseconds.

@@ -1,8 +1,8 @@
-//! Every packet of a train, those that never arrived included, and what stood in the queue when it came.
+//! Every packet of a train, lost ones included, and the queue that it met.
 //!
 //! The two clocks need not agree: a packet *left the queue* at its arrival less the train's least delay, which is that
-//! of an empty queue; this is a time by the sender's clock. The queue that a packet met is counted, not computed from a
-//! rate: the packets sent before it that left the queue after it was sent. So neither a changing rate nor the
+//! of an empty queue; this is a time by the sender's clock. We count the queue that a packet met instead of computing
+//! it from a rate: the packets sent before it that left the queue after it was sent. So neither a changing rate nor the
 //! bandwidth-delay product matters.
 
 use crate::{Arrival, Stage};
@@ -10,17 +10,17 @@ use crate::{Arrival, Stage};
 /// A packet of a train. Times are seconds by the sender's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flight {
-    /// What it was sent for.
+    /// The stage of the train that it belongs to.
     pub stage: Stage,
-    /// When it was sent; of one that was lost, as its neighbours tell.
+    /// When it was sent; for a lost packet, interpolated between its neighbours.
     pub sent_s: f64,
     /// When it left the queue; none: it was lost.
     pub left_s: Option<f64>,
-    /// Packets that stood in the queue then and arrived later.
+    /// Packets that stood in the queue at that time and arrived later.
     pub ahead: u32,
-    /// Packets that were sent after it until it left or, if it was lost, the next one did that was not.
+    /// Packets that were sent after it until it left; for a lost one, until the next packet left that was not lost.
     pub behind: u32,
-    /// How long it waited or, if it was lost, it would have until the next left that was not.
+    /// How long it waited; for a lost one, how long it would have waited until the next packet left that was not lost.
     pub waited_s: f64,
 }
 
@@ -34,7 +34,7 @@ pub struct Flights {
 }
 
 impl Flights {
-    /// Of what arrived.
+    /// The packets of a train, from its arrivals.
     pub fn of(arrivals: &[Arrival]) -> Self {
         let mut known = arrivals.to_vec();
         known.sort_by_key(|arrival| arrival.sequence);
@@ -46,7 +46,7 @@ impl Flights {
         for arrival in &known {
             let flight = delivered(arrival, base);
             let (after, last) = (packets.len(), packets.last().copied());
-            // Those between were sent at even distances.
+            // Packets between two arrivals were sent at even distances.
             let missing = (arrival.sequence as usize).saturating_sub(after);
             let from_s = last.map_or(flight.sent_s, |last| last.sent_s);
             for n in 1..=missing {
@@ -70,7 +70,7 @@ impl Flights {
         }
     }
 
-    /// Those after the quiet ones.
+    /// The packets after the quiet ones.
     pub fn busy(&self) -> Vec<&Flight> {
         let busy = self.packets.iter().filter(|p| p.stage != Stage::Quiet);
         busy.collect()
@@ -90,7 +90,7 @@ fn delivered(arrival: &Arrival, base_ns: i64) -> Flight {
     }
 }
 
-/// Two walks at once: through what was sent, and through what left.
+/// Two walks at once: through the packets sent, and through those that left.
 fn count_ahead(packets: &mut [Flight]) {
     let mut leaves: Vec<f64> = packets.iter().filter_map(|p| p.left_s).collect();
     leaves.sort_by(f64::total_cmp);
@@ -104,7 +104,7 @@ fn count_ahead(packets: &mut [Flight]) {
     }
 }
 
-/// From the last packet to the first, which leave in that order.
+/// From the last packet to the first; they leave in the order in which they were sent.
 fn count_behind(packets: &mut [Flight]) {
     let sent_s: Vec<f64> = packets.iter().map(|p| p.sent_s).collect();
     let mut leaves_s = f64::INFINITY;

@@ -1,4 +1,4 @@
-//! What steering would gain on the link that was measured: a prediction, not a measurement.
+//! The gain of steering on the measured link: a prediction, not a measurement.
 
 use crate::results::rate;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 /// One TCP over the link, by itself and with its window steered.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Gain {
-    /// As it is.
+    /// With Linux alone.
     pub linux: Transfer,
     /// With the law that `tidegate run` uses by default.
     pub steered: Transfer,
 }
 
-/// What becomes of a long transfer.
+/// A long transfer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Transfer {
     /// Mean round trip, in milliseconds.
     pub rtt_ms: f64,
-    /// What arrives, in bit/s.
+    /// Its goodput, in bit/s.
     pub goodput_bps: f64,
 }
 
@@ -30,7 +30,7 @@ impl Gain {
     /// In words.
     pub fn words(&self) -> String {
         let Self { linux, steered } = self;
-        // A quarter of each round trip is worth it.
+        // A quarter less of each round trip is worth it.
         let verdict = match self.factor() > 4.0 / 3.0 {
             true => format!("round trips {:.1} times shorter", self.factor()),
             false => "little gained".into(),

@@ -36,7 +36,7 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// Of an increase in milliseconds.
+    /// The grade of an increase in milliseconds.
     pub fn of(increase_ms: f64) -> Self {
         match increase_ms {
             ms if ms < 5.0 => Self::APlus,
@@ -48,7 +48,7 @@ impl Grade {
         }
     }
 
-    /// As it is written.
+    /// Its usual form.
     pub const fn name(self) -> &'static str {
         match self {
             Self::APlus => "A+",
@@ -61,10 +61,10 @@ impl Grade {
     }
 }
 
-/// Share of round trips that counts: draft-ietf-ippm-responsiveness leaves out the longest twentieth.
+/// Share of round trips that count: draft-ietf-ippm-responsiveness leaves out the longest twentieth.
 const TRIMMED: f64 = 0.95;
 
-/// Mean of all but the longest; none of none.
+/// Mean of all but the longest; none if there are none.
 pub(crate) fn trimmed_mean(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.truncate((values.len() as f64 * TRIMMED).ceil() as usize);
@@ -73,8 +73,8 @@ pub(crate) fn trimmed_mean(mut values: Vec<f64>) -> Option<f64> {
 
 /// From round trips over the idle link and over the busy one; none without either.
 ///
-/// Single packets beside packets that fill the queue: the quick look. What the draft means is
-/// [`super::responsiveness`].
+/// Single packets beside packets that fill the queue: the quick look. [`super::responsiveness`] measures as the draft
+/// defines it.
 pub fn loaded(idle: &[Echo], busy: &[Echo]) -> Option<LoadedLatency> {
     let ms = |echoes: &[Echo]| -> Vec<f64> {
         let trips = echoes.iter().map(|e| e.round_trip().as_secs_f64() * 1e3);

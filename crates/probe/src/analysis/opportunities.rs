@@ -1,4 +1,4 @@
-//! A trace in Mahimahi's format of what a busy link carried.
+//! A trace in Mahimahi's format of the packets that a busy link carried.
 
 use crate::Arrival;
 use std::fmt::Write;
@@ -6,8 +6,8 @@ use std::fmt::Write;
 /// Bytes of one opportunity.
 const OPPORTUNITY: u64 = 1500;
 
-/// A line for each 1500 bytes: the millisecond in which the last of them arrived, from the first arrival on. The
-/// queue should have stood all the while ([`super::bursts::backlogged`]). None of too little to be a trace.
+/// A line for each 1500 bytes: the millisecond in which the last of them arrived, from the first arrival on. The queue
+/// should have stood all the while ([`super::bursts::backlogged`]). None if there is too little for a trace.
 pub fn mahimahi(arrivals: &[Arrival]) -> Option<String> {
     let first = arrivals.first()?.arrived;
     let mut text = String::new();

@@ -3,7 +3,7 @@
 //! Arrivals on a grid of T have one phase modulo T, whether or not every turn is used: the length of the mean of
 //! e^(2πi·t/T) is 1 (Rayleigh's test), and for arrivals at any time near 0. Three things would fool it, and do not:
 //!
-//! * A grid of T is one of T/2, T/3 …: the longest of those that fit is meant.
+//! * A grid of T is one of T/2, T/3 …: the longest of those that fit is chosen.
 //! * Packets that are sent one after another at a low rate come on a grid too, of the time that one takes. That one
 //!   grows with the packets: an interval counts only if trains of every size have it. Sizes of 200, 560 and
 //!   1420 bytes share only the time of 20.
@@ -25,7 +25,7 @@ pub struct Period {
     pub coherence: f64,
 }
 
-/// Intervals that are looked for, in milliseconds.
+/// Range of intervals that are tried, in milliseconds.
 const SHORTEST_MS: f64 = 1.9;
 const LONGEST_MS: f64 = 21.0;
 const STEP_MS: f64 = 0.02;
@@ -33,10 +33,10 @@ const STEP_MS: f64 = 0.02;
 /// Arrivals keep to an interval with at least this coherence; timers of hosts blur it by some tenths.
 const COHERENT: f64 = 0.6;
 
-/// Of those that fit, the longest within this share of the best is meant.
+/// Of the intervals that fit, the longest within this share of the best is chosen.
 const AS_GOOD: f64 = 0.9;
 
-/// Clocks drift, so phases are compared within so long a time; and with fewer bursts in all nothing is said.
+/// Clocks drift, so phases are compared only within this time; with too few bursts in all there is no result.
 const WINDOW: Duration = Duration::from_millis(500);
 const LEAST: usize = 40;
 
@@ -62,14 +62,14 @@ pub fn period(trains: &[&[Arrival]]) -> Option<Period> {
     }
     let bound = (AS_GOOD * best).max(COHERENT);
     let longest = candidates.iter().rposition(|p| p.coherence >= bound)?;
-    // The top of the hill whose far foot that is.
+    // The top of the hill whose far foot this is.
     let hill = candidates[..=longest].iter().rev();
     hill.take_while(|p| p.coherence >= bound)
         .copied()
         .max_by(|a, b| a.coherence.total_cmp(&b.coherence))
 }
 
-/// When bursts begin while the queue stands; where there are none, when packets arrive.
+/// The beginnings of bursts while the queue stands; without bursts, the arrivals of packets.
 fn burst_starts(arrivals: &[Arrival]) -> Vec<Instant> {
     let busy = backlogged(arrivals);
     split(&busy, super::bursts::GAP / 2)
@@ -78,7 +78,7 @@ fn burst_starts(arrivals: &[Arrival]) -> Vec<Instant> {
         .collect()
 }
 
-/// How well those moments keep to an interval: the mean over windows, of which each has a phase of its own.
+/// How well `moments` keep to an interval: the mean over windows, each with a phase of its own.
 fn coherence(moments: &[Instant], ms: f64) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     let mut rest = moments;
@@ -86,7 +86,7 @@ fn coherence(moments: &[Instant], ms: f64) -> f64 {
         let end = rest.partition_point(|&at| at - first < WINDOW);
         let (window, later) = rest.split_at(end);
         rest = later;
-        // Of a few moments the length of the mean is large by chance.
+        // For few moments the length of the mean is large by chance.
         if window.len() >= 8 {
             let n = window.len() as f64;
             let squared = (resultant_squared(window, first, ms) - n).max(0.0) / (n * (n - 1.0));

@@ -1,12 +1,12 @@
-//! What a queue does when it is full, or before: from which packets of a train were lost (thesis §4.3,
+//! Which packets a queue drops when it is full, or before: from the packets of a train that were lost (thesis §4.3,
 //! Fig. 4.9).
 //!
-//! * **Tail.** Lost is what comes while the queue is full: losses are where most packets stand ahead.
-//! * **Head.** Lost is what has waited longest, for every packet that comes to a full queue: losses are where
-//!   most packets stand behind. When no more come than leave, nothing is lost any more: of the last packets
-//!   before that, as many as the queue holds, all arrive ("no losses for the final batch of 400 packets").
-//! * **AQM.** Lost is what has waited too long, and that goes on while the queue empties, until the wait is
-//!   below the bound.
+//! * **Tail.** The queue drops packets that come while it is full: losses are where most packets stand ahead.
+//! * **Head.** For every packet that comes to a full queue, the one that has waited longest is dropped: losses are
+//!   where most packets stand behind. When no more come than leave, losses end: of the last packets before that, as
+//!   many as the queue holds, all arrive ("no losses for the final batch of 400 packets").
+//! * **AQM.** The queue drops packets that have waited too long, and goes on while it empties, until the wait is below
+//!   the bound.
 
 use super::flights::{Flight, Flights};
 use super::threshold::{Threshold, threshold};
@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropPolicy {
-    /// Drops what arrives.
+    /// Drops arriving packets.
     Tail,
-    /// Drops what has waited longest.
+    /// Drops the packet that has waited longest.
     Head,
-    /// Drops what has waited too long, before it is full.
+    /// Drops packets that have waited too long, before it is full.
     Aqm,
 }
 
@@ -36,60 +36,60 @@ impl DropPolicy {
     }
 }
 
-/// What a train says of a queue.
+/// What a train shows about a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overflow {
-    /// What the queue does.
+    /// Which packets the queue drops.
     pub policy: DropPolicy,
-    /// Packets that it held when it began to.
+    /// Packets that it held when it began to drop.
     pub packets: f64,
     /// How long they waited then, in seconds.
     pub wait_s: f64,
-    /// How much the wait at losses differs: (90th − 10th percentile) ÷ median.
+    /// How much the wait at losses varies: (90th − 10th percentile) ÷ median.
     pub wait_spread: f64,
-    /// The same of the packets ahead.
+    /// The same for the packets ahead.
     pub packets_spread: f64,
-    /// Share of the losses with a full queue ahead: near 1 with drop-tail only.
+    /// Share of the losses with a full queue ahead: near 1 only with drop-tail.
     pub at_the_tail: f64,
     /// Share of the losses with a full queue behind: near 1 with drop-head, and with drop-tail.
     pub at_the_head: f64,
 }
 
-/// With this share of the most packets that ever stood ahead or behind the queue was full.
+/// The queue counts as full from this share of the most packets that ever stood ahead or behind.
 const TOP: f64 = 0.9;
 
-/// Share of the losses that a full queue explains, certainly and probably; the rest is chance.
+/// Shares of the losses that a full queue explains: certainly, and probably; the rest is chance.
 const CERTAIN: f64 = 0.9;
 const LIKELY: f64 = 0.75;
 
-/// Share of losses by chance, or of packets that were just being sent, at least and at most.
+/// Share of losses by chance, or of packets that were just being sent: the least and the most assumed.
 const CHANCE: f64 = 0.04;
 const MOST_BY_CHANCE: f64 = 0.3;
 
-/// Share of packets that are lost by chance: twice what is much for a link, and that again for what is unlucky.
+/// Share of packets lost by chance: twice as much as is much for a link, for unlucky cases.
 const BY_CHANCE: f64 = 0.004;
 
-/// This is clearly more than a queue holds.
+/// From this factor on it is clearly more than a queue holds.
 const MORE: f64 = 1.2;
 const A_FEW: f64 = 4.0;
 
-/// A queue of fewer packets is not told from one that is managed.
+/// A queue of fewer packets cannot be told from a managed one.
 const LEAST_HEAD: f64 = 20.0;
 
 /// Evidence that a bound of the wait explains the losses of a drain.
 const ENOUGH: f64 = 8.0;
 
-/// And above it so many times as many are lost.
+/// And this many times as many packets are lost above it.
 const CLEARLY: f64 = 4.0;
 
 /// Losses by chance come at any wait, and are at most this share of those that an AQM leaves.
 const LEAST_WAITS: f64 = 0.1;
 
-/// Fewer losses are chance.
+/// Fewer losses than this are chance.
 const LEAST_LOSSES: usize = 6;
 const LEAST_SHARE: f64 = 0.004;
 
-/// What the losses of a train say; none if there are too few.
+/// What the losses of a train show; none if there are too few.
 pub fn overflow(flights: &Flights) -> Option<Overflow> {
     let busy = flights.busy();
     let lost = busy.iter().filter(|p| p.left_s.is_none()).count();
@@ -120,11 +120,11 @@ pub fn overflow(flights: &Flights) -> Option<Overflow> {
 /// How far the queue went.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Most packets that stood ahead of one that came.
+    /// Most packets that stood ahead of an arriving one.
     ahead: f64,
     /// Most packets that stood behind one that left.
     behind: f64,
-    /// Packets that stood behind nearly all that were lost.
+    /// Packets that stood behind nearly all lost ones.
     pushed: f64,
     /// Share of the packets that arrived with clearly more behind.
     beyond: f64,
@@ -136,7 +136,7 @@ impl Limits {
         let lost = busy.iter().filter(|p| p.left_s.is_none());
         let mut behind: Vec<f64> = delivered().map(|p| p.behind.into()).collect();
         let mut pushed: Vec<f64> = lost.map(|p| p.behind.into()).collect();
-        // Random losses may be anywhere, and are more frequent the longer the queue took to fill.
+        // Random losses may be anywhere, and are more frequent if the queue took longer to fill.
         let by_chance = BY_CHANCE * busy.len() as f64 / pushed.len().max(1) as f64;
         let pushed = super::quantile(&mut pushed, by_chance.clamp(CHANCE, MOST_BY_CHANCE));
         let beyond = behind
@@ -152,7 +152,7 @@ impl Limits {
         }
     }
 
-    /// What comes to a full queue is at its tail.
+    /// Whether the packet came to a full queue: it was at its tail.
     fn at_the_tail(&self, packet: &Flight) -> bool {
         f64::from(packet.ahead) >= TOP * self.ahead
     }
@@ -163,12 +163,12 @@ impl Limits {
         self.pushed >= LEAST_HEAD && self.beyond <= CHANCE
     }
 
-    /// What is pushed out of a full queue had it full behind.
+    /// Whether the packet had a full queue behind it: it was at its head.
     fn at_the_head(&self, packet: &Flight) -> bool {
         f64::from(packet.behind) >= TOP * self.behind
     }
 
-    /// Share of the losses of which that holds.
+    /// Share of the losses for which `holds` is true.
     fn share(&self, busy: &[&Flight], lost: f64, holds: impl Fn(&Flight) -> bool) -> f64 {
         let held = busy.iter().filter(|p| p.left_s.is_none() && holds(p));
         held.count() as f64 / lost
@@ -187,10 +187,10 @@ fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
     }
 }
 
-/// Waits of a drain, and whether they ended in loss.
+/// Waits of a drain, each with whether the packet was lost.
 fn drained(busy: &[&Flight]) -> Vec<(f64, bool)> {
     let drain = busy.iter().filter(|p| p.stage == Stage::Drain);
-    // The first of them may have met what was sent just before.
+    // The first of them may have met packets that were sent just before.
     let drain: Vec<_> = drain.skip(2).collect();
     let lost = |n: usize| drain.get(n).is_some_and(|p| p.left_s.is_none());
     // Losses in a row happen at once: an AQM catches up after a pause, and only the last one was near its bound.
@@ -199,7 +199,7 @@ fn drained(busy: &[&Flight]) -> Vec<(f64, bool)> {
 }
 
 /// Whether the drain shows a bound. The queue is not full in a drain, unless the link has become still slower: losses
-/// of a full queue do not count.
+/// from a full queue do not count.
 fn is_bounded(busy: &[&Flight], limits: &Limits) -> bool {
     let passes =
         |p: &&&Flight| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p);
@@ -236,7 +236,7 @@ fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     (limits.pushed, super::median(waits.collect()))
 }
 
-/// The bound of the drain. Where the AQM had the queue down to its bound before, so that the drain met no losses,
+/// The bound of the drain. If the AQM had brought the queue down to its bound before, so that the drain met no losses,
 /// the least waits with losses are just above it.
 fn aqm_size(busy: &[&Flight]) -> (f64, f64) {
     let least = || {

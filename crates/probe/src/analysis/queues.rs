@@ -15,11 +15,11 @@ pub enum Queues {
     Shared,
 }
 
-/// A quiet flow in the busy one's queue waits as long as it does; in another it waits for turns only.
+/// A quiet flow in the busy one's queue waits as long as the busy one; in another queue it waits only for turns.
 const SHARED: f64 = 0.5;
 
-/// From a device that sends little, before and while another fills its queue (Fig. 4.12). None if that other's
-/// packets did not wait, or nothing arrived.
+/// Whether a device that sends little shares a queue with one that fills its own, from arrivals before and during that
+/// (Fig. 4.12). None if the busy device's packets did not wait, or nothing arrived.
 pub fn queues(quiet: &[Arrival], busy: &[Arrival]) -> Option<Queues> {
     let full_from = busy.iter().map(|a| a.arrived).min()?;
     let mut waits = [waits_ms(busy), waits_ms(quiet)].map(|waits| {
@@ -36,10 +36,10 @@ pub fn queues(quiet: &[Arrival], busy: &[Arrival]) -> Option<Queues> {
     })
 }
 
-/// Shorter waits tell nothing.
+/// Shorter waits show nothing.
 const LEAST_MS: f64 = 20.0;
 
-/// When each packet arrived, and what it waited more than the one that waited least, in milliseconds.
+/// When each packet arrived, and how much longer it waited than the one that waited least, in milliseconds.
 fn waits_ms(arrivals: &[Arrival]) -> Vec<(Instant, f64)> {
     let least = arrivals.iter().map(Arrival::one_way_ns).min().unwrap_or(0);
     let wait = |a: &Arrival| {
@@ -51,7 +51,7 @@ fn waits_ms(arrivals: &[Arrival]) -> Vec<(Instant, f64)> {
     arrivals.iter().map(wait).collect()
 }
 
-/// What each flow got in [`from`, `to`), in bit/s.
+/// The rate of each flow in [`from`, `to`), in bit/s.
 pub fn shares_bps<F: AsRef<[Arrival]>>(flows: &[F], from: Instant, to: Instant) -> Vec<f64> {
     let seconds = (to - from).max(Duration::from_nanos(1)).as_secs_f64();
     let within = |a: &&Arrival| a.arrived >= from && a.arrived < to;

@@ -1,14 +1,14 @@
-//! Rate from n bursts (thesis §4.2.2): the first one is ignored, what the other n − 1 carry is divided by the time
-//! from its end to the last one's.
+//! Rate from n bursts (thesis §4.2.2): the first one is ignored, and the bytes of the other n − 1 are divided by the
+//! time from its end to the last one's.
 
 use super::bursts::{Burst, split_or_packets};
 use crate::Arrival;
 use serde::{Deserialize, Serialize};
 
-/// Bursts that trade accuracy for data best (Fig. 4.4).
+/// The number of bursts that trades accuracy for data best (Fig. 4.4).
 pub const BURSTS: usize = 50;
 
-/// Bit/s of every window of `bursts` bursts one after another, with the seconds at which it ends.
+/// Rates in bit/s of every window of `n` successive bursts, with the seconds at which it ends.
 pub fn rates(bursts: &[Burst], n: usize) -> Vec<(f64, f64)> {
     if n < 2 {
         return Vec::new();
@@ -35,7 +35,7 @@ pub struct RateSummary {
     pub most_bps: f64,
 }
 
-/// The rates of what arrived while the queue stood; none if there were too few bursts.
+/// The rates of arrivals while the queue stood; none if there were too few bursts.
 pub fn summary(arrivals: &[Arrival]) -> Option<RateSummary> {
     let bursts = split_or_packets(arrivals);
     let n = BURSTS.min(bursts.len());
@@ -61,7 +61,7 @@ pub struct Accuracy {
     pub deviation: f64,
 }
 
-/// The accuracy for each of `numbers` of bursts.
+/// The accuracy for each of the `numbers` of bursts.
 pub fn accuracy(bursts: &[Burst], numbers: &[usize]) -> Vec<Accuracy> {
     let whole = rates(bursts, bursts.len());
     let Some(&(_, mean)) = whole.first() else {

@@ -1,42 +1,42 @@
-//! Responsiveness after draft-ietf-ippm-responsiveness, its version without TLS: when a load is stable, and how many round
-//! trips a minute there are then.
+//! Responsiveness after draft-ietf-ippm-responsiveness, its version without TLS: when a load is stable, and how many
+//! round trips a minute there are then.
 
 use super::latency::trimmed_mean;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// The draft's `ID`: an interval.
+/// The draft's `ID`: length of an interval.
 pub const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Its `MAD`: intervals of a moving average.
 pub const AVERAGED: usize = 4;
 
-/// Its `MNP`: connections at most.
+/// Its `MNP`: the most connections.
 pub const MOST_CONNECTIONS: usize = 16;
 
-/// Its `SDT`: what is stable differs by no more.
+/// Its `SDT`: stable values differ by no more.
 const TOLERANCE: f64 = 0.05;
 
 /// Intervals for each of the two stages, as in the draft's example.
 pub const STAGE: usize = 10;
 
-/// What was timed.
+/// Kinds of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The handshake of a connection beside the load: the draft's `tcp_f`.
     Connect,
-    /// A question and its answer on it: `http_f`.
+    /// A request and its answer on that connection: `http_f`.
     Request,
     /// The same on a connection that carries load: `http_l`.
     Own,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Connect, Self::Request, Self::Own];
 
-    /// Several of them, in words.
+    /// Its name, in the plural.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Connect => "handshakes beside the load",
@@ -49,9 +49,9 @@ impl Kind {
 /// A probe that was answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
-    /// Which.
+    /// Its kind.
     pub kind: Kind,
-    /// When.
+    /// When the answer came.
     pub heard: Instant,
     /// How long it took.
     pub ms: f64,
@@ -64,25 +64,25 @@ pub struct Score {
     pub rpm: f64,
     /// Trimmed mean of handshakes beside the load, in milliseconds.
     pub connect_ms: f64,
-    /// Of questions there.
+    /// Of requests on those connections.
     pub request_ms: f64,
-    /// Of questions on connections that carry load.
+    /// Of requests on connections that carry load.
     pub own_ms: f64,
 }
 
-/// Trimmed means of probes, in milliseconds; none of a kind of which none was answered.
+/// Trimmed means of probes, in milliseconds; none for a kind without an answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Means {
     /// Of handshakes beside the load.
     pub connect_ms: Option<f64>,
-    /// Of questions there.
+    /// Of requests on those connections.
     pub request_ms: Option<f64>,
-    /// Of questions on connections that carry load.
+    /// Of requests on connections that carry load.
     pub own_ms: Option<f64>,
 }
 
 impl Means {
-    /// Of those probes.
+    /// The means of `probes`.
     pub fn of(probes: &[Probe]) -> Self {
         let mean = |kind| {
             let these = probes.iter().filter(|p| p.kind == kind);
@@ -95,7 +95,7 @@ impl Means {
         }
     }
 
-    /// These, and where there is none of a kind the other's.
+    /// These means, completed by `other` for kinds that have none.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Means {
         }
     }
 
-    /// Of that kind.
+    /// The mean of one kind.
     #[must_use]
     pub fn of_kind(&self, kind: Kind) -> Option<f64> {
         match kind {
@@ -117,7 +117,7 @@ impl Means {
 }
 
 impl Score {
-    /// What it is made of.
+    /// The means that it is computed from.
     #[must_use]
     pub fn means(&self) -> Means {
         Means {
@@ -127,7 +127,7 @@ impl Score {
         }
     }
 
-    /// Of those means; none if one is missing.
+    /// The score of these means; none if one is missing.
     pub fn of(means: &Means) -> Option<Self> {
         let (connect_ms, request_ms) = (means.connect_ms?, means.request_ms?);
         let own_ms = means.own_ms?;
@@ -142,7 +142,7 @@ impl Score {
     }
 }
 
-/// How well something is known.
+/// How much a value can be relied on.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
@@ -151,12 +151,12 @@ pub enum Confidence {
     Low,
     /// It did not become stable.
     Medium,
-    /// It did.
+    /// It became stable.
     High,
 }
 
 impl Confidence {
-    /// In words.
+    /// Its name.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -166,51 +166,51 @@ impl Confidence {
     }
 }
 
-/// What was found of one direction.
+/// The results for one direction.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Responsiveness {
     /// Round trips; none if no probe of a kind was answered.
     pub score: Option<Score>,
-    /// What is known of each kind of probe.
+    /// The means for each kind of probe.
     #[serde(default)]
     pub means: Means,
-    /// What is missing, and why: a sentence each.
+    /// What is missing, and why: one sentence each.
     #[serde(default)]
     pub missing: Vec<String>,
-    /// How well it is known.
+    /// How much the score can be relied on.
     pub score_confidence: Confidence,
-    /// What the load carried, in bit/s; none if it was not under way for an interval.
+    /// The rate of the load, in bit/s; none if it did not last for an interval.
     pub goodput_bps: Option<f64>,
-    /// How well it is known.
+    /// How much that can be relied on.
     pub goodput_confidence: Confidence,
     /// Connections that carried it.
     pub connections: usize,
 }
 
-/// What became of a quantity, interval by interval.
+/// The course of a quantity, interval by interval.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     values: Vec<f64>,
 }
 
 impl Course {
-    /// Takes the next.
+    /// Adds the next interval's value.
     pub fn note(&mut self, value: f64) {
         self.values.push(value);
     }
 
-    /// Mean of the last few; none of none.
+    /// Mean of the last few values; none without any.
     pub fn moving_average(&self) -> Option<f64> {
         self.average_of(AVERAGED)
     }
 
-    /// Mean of the last so many; none of none.
+    /// Mean of the last `intervals` values; none without any.
     pub fn average_of(&self, intervals: usize) -> Option<f64> {
         let last = self.last(intervals);
         (!last.is_empty()).then(|| last.iter().sum::<f64>() / last.len() as f64)
     }
 
-    /// How well it is known: whether the last few differ by less than the tolerance of the last one.
+    /// How much the value can be relied on: whether the last few differ by less than the tolerance of the last one.
     pub fn confidence(&self) -> Confidence {
         let last = self.last(AVERAGED);
         let Some(mean) = self.moving_average().filter(|_| last.len() >= AVERAGED) else {

@@ -5,7 +5,7 @@
 pub struct Threshold {
     /// Losses happen above this.
     pub value: f64,
-    /// By so much it may be wrong: half of what lies between losses; infinite if there are too few.
+    /// Its largest error: half of the distance between losses; infinite if there are too few.
     pub within: f64,
     /// Share lost at or below it, and above.
     pub shares: [f64; 2],
@@ -13,8 +13,8 @@ pub struct Threshold {
     pub evidence: f64,
 }
 
-/// The most likely bound: of every place between two values, where losses by chance below and another probability
-/// above, of each train its own, explain best what was lost. None of fewer than two packets or without a loss.
+/// The most likely bound. For every place between two values it assumes losses by chance below, and another probability
+/// above, one for each train; the chosen place explains the losses best. None without two packets and a loss.
 pub fn threshold(trains: &[Vec<(f64, bool)>]) -> Option<Threshold> {
     let mut counts: Vec<Count> = trains.iter().map(|train| Count::of(train)).collect();
     let whole: f64 = counts.iter().map(Count::unexplained).sum();
@@ -62,7 +62,7 @@ fn gap(packets: &[(f64, bool, usize)], bound: f64) -> Option<f64> {
     }
 }
 
-/// Losses from which a distance is taken.
+/// The number of losses from which a distance is computed.
 const A_FEW: usize = 5;
 
 /// Packets of a train, below a value and above it.
@@ -75,7 +75,7 @@ struct Count {
 }
 
 impl Count {
-    /// All of them above.
+    /// Counts all of a train as above.
     fn of(train: &[(f64, bool)]) -> Self {
         Self {
             below: 0.0,
@@ -85,7 +85,7 @@ impl Count {
         }
     }
 
-    /// One more is below.
+    /// One more packet is below.
     fn pass(&mut self, lost: bool) {
         self.below += 1.0;
         self.above -= 1.0;
@@ -99,14 +99,14 @@ impl Count {
         likelihood(lost, of, lost / of.max(1.0))
     }
 
-    /// And that of losses by chance below, and of any others above.
+    /// Logarithm of the likelihood of losses by chance below, and of any other probability above.
     fn explained(&self) -> f64 {
         let share = self.lost_above / self.above.max(1.0);
         likelihood(self.lost_below, self.below, CHANCE)
             + likelihood(self.lost_above, self.above, share)
     }
 
-    /// Shares lost below and above, of all trains.
+    /// Shares lost below and above, over all trains.
     fn shares(counts: &[Self]) -> [f64; 2] {
         let sum = |read: fn(&Self) -> f64| counts.iter().map(read).sum::<f64>();
         [
@@ -116,10 +116,10 @@ impl Count {
     }
 }
 
-/// Share of packets that a link loses by chance: 0.1 % is much for one, and that again for what is unlucky.
+/// Share of packets that a link loses by chance: 0.1 % is much for one, and twice that allows for unlucky cases.
 const CHANCE: f64 = 0.002;
 
-/// Logarithm of the likelihood of so many losses among so many packets at that probability.
+/// Logarithm of the likelihood of `lost` losses among `of` packets at that probability.
 fn likelihood(lost: f64, of: f64, probability: f64) -> f64 {
     let term = |n: f64, p: f64| if n > 0.0 { n * libm::log(p) } else { 0.0 };
     term(lost, probability) + term(of - lost, 1.0 - probability)

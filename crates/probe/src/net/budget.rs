@@ -1,4 +1,4 @@
-//! What may be sent: bytes of a session and of all together, and how fast, by UDP and TCP alike.
+//! The limits on sending: bytes of a session and of all together, and the rate, for UDP and TCP alike.
 
 use super::socket::now;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// The part of a session's budget that is reserved for answers, an eighth at most: a client that has used up the rest
-/// is still told so.
+/// The part of a session's budget that is reserved for answers, at most an eighth: a client that has used up the rest
+/// still gets answers that say so.
 const ANSWERS: u64 = 64 << 10;
 
-/// A session that was sent less than its rate may catch up on so much time.
+/// How much time a session may catch up on that was sent less than its rate.
 const CREDIT: Duration = Duration::from_millis(250);
 
-/// Answers need not wait behind a train that has the whole rate: they may be so far ahead of it.
+/// Answers need not wait behind a train that takes the whole rate: they may be ahead of the rate by this much.
 const AHEAD: Duration = Duration::from_millis(20);
 
-/// Of all sessions.
+/// The budget of all sessions.
 #[derive(Debug)]
 pub struct Total {
     left: AtomicU64,
@@ -24,7 +24,7 @@ pub struct Total {
 }
 
 impl Total {
-    /// So many bytes as long as the server runs.
+    /// `bytes` for as long as the server runs.
     pub fn new(bytes: u64) -> Self {
         Self {
             left: bytes.into(),
@@ -43,21 +43,21 @@ impl Total {
     }
 }
 
-/// Of one.
+/// The budget of one session.
 #[derive(Debug)]
 pub struct Budget {
     /// Bytes for trains and load.
     left: AtomicU64,
-    /// Bytes for answers alone; they are taken from the total already.
+    /// Bytes for answers alone; they are already taken from the total.
     answers: AtomicU64,
     total: Arc<Total>,
     max_bps: f64,
-    /// When what was sent so far has left, at that rate.
+    /// When everything sent so far has left, at that rate.
     free_at: Mutex<Instant>,
 }
 
 impl Budget {
-    /// So many bytes at so many bit/s, if all sessions together may be sent as many.
+    /// `bytes` at `max_bps`, if the total allows as many.
     pub fn new(bytes: u64, max_bps: f64, total: &Arc<Total>) -> Self {
         let bytes = bytes.min(total.left());
         let answers = ANSWERS.min(bytes / 8);
@@ -75,12 +75,12 @@ impl Budget {
         }
     }
 
-    /// Bytes that may be sent of trains and load yet.
+    /// Bytes of trains and load that may still be sent.
     pub fn left(&self) -> u64 {
         self.left.load(Relaxed)
     }
 
-    /// Whether so many bytes of a train or a load may be sent; then they count as sent. If not, no more of them may be.
+    /// Whether `bytes` of a train or a load may be sent; then they count as sent. If not, no more of them may be sent.
     pub fn take(&self, bytes: u64) -> bool {
         let allowed = take(&self.left, bytes) && take(&self.total.left, bytes);
         match allowed {
@@ -90,8 +90,8 @@ impl Budget {
         allowed
     }
 
-    /// Whether an answer of so many bytes may be sent at once; then they count as sent. It comes out of what is left for
-    /// trains, or of what is kept for answers.
+    /// Whether an answer of `bytes` bytes may be sent at once; then they count as sent. They are taken from what is
+    /// left for trains, or from the part for answers.
     pub fn take_answer(&self, bytes: u64) -> bool {
         let in_time = self.free_at() <= now() + AHEAD;
         let allowed = in_time && (self.take_of_trains(bytes) || take(&self.answers, bytes));
@@ -118,7 +118,7 @@ impl Budget {
         *self.free_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the time that so many bytes need at the session's rate: how long they have to wait for it to begin.
+    /// Takes the time that `bytes` need at the session's rate; returns how long to wait for it to begin.
     pub fn reserve(&self, bytes: u64) -> Duration {
         let lasts = Duration::from_secs_f64(bytes as f64 * 8.0 / self.max_bps);
         let at = now();
@@ -129,7 +129,7 @@ impl Budget {
     }
 }
 
-/// What was kept for answers is the others' again.
+/// Returns the part for answers to the total.
 impl Drop for Budget {
     fn drop(&mut self) {
         let unused = self.answers.swap(0, Relaxed);
@@ -137,7 +137,7 @@ impl Drop for Budget {
     }
 }
 
-/// Takes so many from what is left, if there are as many.
+/// Takes `bytes` from what is left, if there are as many.
 pub fn take(left: &AtomicU64, bytes: u64) -> bool {
     left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes))
         .is_ok()

@@ -24,12 +24,12 @@ use tidegate_time::Instant;
 /// Why a measurement ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Nothing came back from the start.
+    /// No answer came from the start.
     #[error(
         "{0} does not answer: is `tidegate probe serve` running there, with this key, and UDP let through?"
     )]
     NoAnswer(SocketAddr),
-    /// Nothing came back any more.
+    /// No more answers came.
     #[error("{0} has stopped answering")]
     Vanished(SocketAddr),
     /// The session's budget is smaller than what was asked for.
@@ -40,10 +40,10 @@ pub enum Failure {
         /// What was asked for.
         wanted: u64,
     },
-    /// It bears no more sessions.
-    #[error("{0} is busy: it measures with as many others as it may; try again later")]
+    /// The server allows no more sessions.
+    #[error("{0} is busy: it measures with as many clients as it allows; try again later")]
     Full(SocketAddr),
-    /// The user did not want to wait.
+    /// The user interrupted it.
     #[error("interrupted")]
     Interrupted,
     /// The socket failed.
@@ -51,7 +51,7 @@ pub enum Failure {
     Io(#[from] io::Error),
 }
 
-/// Which way a train goes.
+/// The direction of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the client.
@@ -60,22 +60,22 @@ pub enum Direction {
     Up,
 }
 
-/// What was found under TCP's load.
+/// The results under TCP's load.
 #[derive(Debug)]
 pub struct UnderLoad {
-    /// It, as far as it is known.
+    /// The responsiveness, as far as it is known.
     pub found: Responsiveness,
-    /// Bytes that it cost.
+    /// Bytes that the measurement cost.
     pub bytes: u64,
     /// Why the session is over, if it is.
     pub failure: Option<Failure>,
 }
 
-/// How often a question is asked again, and how many times.
+/// The interval between repetitions of a request, and their number.
 const AGAIN: Duration = Duration::from_millis(500);
 const TIMES: u32 = 8;
 
-/// The time that a queue is given to empty, at most.
+/// The longest time for a queue to empty.
 const LONGEST_SETTLING: Duration = Duration::from_secs(120);
 
 /// A session with a server.
@@ -87,7 +87,7 @@ pub struct Client {
     /// Bytes that the server allows in this session.
     budget: u64,
     heard: Instant,
-    /// The longest round trip since the queue was last known to be empty: a question may be silent for as long.
+    /// The longest round trip since the queue was last known to be empty: an answer may take as long.
     longest: Duration,
     alive_at: Instant,
     stop: Arc<AtomicBool>,
@@ -97,7 +97,7 @@ pub struct Client {
     loads: u8,
 }
 
-/// What stamps packets: the wall clock, or one that is so far off since `since`.
+/// The clock that stamps packets: the wall clock, or one that is off by `off` since `since`.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     since: Instant,
@@ -105,7 +105,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// When the wall clock shows `wall`.
+    /// What it shows when the wall clock shows `wall`.
     fn at(&self, wall: Instant) -> Instant {
         let lasted = Duration::from_nanos(wall.as_nanos().saturating_sub(self.since.as_nanos()));
         let shown = self.off.at(Instant::ZERO + lasted);
@@ -114,10 +114,10 @@ impl Shown {
 }
 
 impl Client {
-    /// Opens a session; `stop` ends whatever goes on.
+    /// Opens a session; `stop` ends whatever runs.
     ///
     /// # Errors
-    /// When nobody answers who has the key.
+    /// If no server with this key answers.
     pub fn open(server: SocketAddr, key: &Key, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
         let any = match server {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -126,10 +126,10 @@ impl Client {
         Self::open_from(any, server, key, stop)
     }
 
-    /// The same from that address of this machine.
+    /// The same from an address of this machine.
     ///
     /// # Errors
-    /// When there is no such address, or as of [`Self::open`].
+    /// If the machine has no such address, or as for [`Self::open`].
     pub fn open_from(
         near: IpAddr,
         server: SocketAddr,
@@ -164,7 +164,7 @@ impl Client {
         })
     }
 
-    /// Stamps its packets by a clock that is so far off, counted from the moment that is returned, by the wall clock.
+    /// Stamps packets by a clock with the error `off`, counted from the returned moment, by the wall clock.
     pub fn by_clock(&mut self, off: Clock) -> Instant {
         let since = wall();
         self.clock = Shown { since, off };
@@ -176,10 +176,10 @@ impl Client {
         self.budget
     }
 
-    /// Asks for the time for so long.
+    /// Pings for `lasting`.
     ///
     /// # Errors
-    /// When the server vanishes, or the user does.
+    /// If the server vanishes, or the user interrupts.
     pub fn ping(&mut self, every: Duration, lasting: Duration) -> Result<Vec<Echo>, Failure> {
         let start = now();
         let mut work = Work::asking(every, start + lasting);
@@ -189,8 +189,8 @@ impl Client {
         Ok(work.echoes)
     }
 
-    /// Responsiveness by TCP after draft-ietf-ippm-responsiveness, for `bytes` at most: what is known of it, even where it
-    /// was not measured to its end.
+    /// Responsiveness by TCP after draft-ietf-ippm-responsiveness, for at most `bytes`. Returns what is known, even if
+    /// it was not measured to its end.
     pub fn responsiveness(&mut self, direction: Direction, bytes: u64) -> UnderLoad {
         let mut load = self.load(direction, bytes);
         let mut watch = Watch::new(now());
@@ -205,15 +205,15 @@ impl Client {
         }
     }
 
-    /// Until it is stable, the draft's time is over or the data are spent; and then until something is known of each kind of
-    /// probe, as long as that can be expected: behind a long queue an answer takes longer than the draft's intervals.
+    /// Runs until it is stable, the draft's time is over or the data are spent; then until each kind of probe has a
+    /// result, as long as one can be expected: behind a long queue an answer takes longer than the draft's intervals.
     fn watch(&mut self, load: &mut Load, watch: &mut Watch) -> Result<(), Failure> {
         while watch.wants_more(load) {
             if load.connections() < MOST_CONNECTIONS && watch.is_early() && !load.is_spent() {
                 load.add();
             }
             let begun = now();
-            // Often, or those of three seconds might all be lost, and with them the session.
+            // Often, or all pings of three seconds might be lost, and with them the session.
             self.ping(INTERVAL / 5, INTERVAL)?;
             watch.note(load, now() - begun);
             self.note_life(load);
@@ -221,17 +221,17 @@ impl Client {
         Ok(())
     }
 
-    /// Where the load comes through, the server lives, though questions beside it be lost.
+    /// If the load gets through, the server lives, even if pings beside it are lost.
     fn note_life(&mut self, load: &Load) {
         self.heard = self.heard.max(load.journal().heard());
         self.longest = self.longest.max(load.journal().longest());
     }
 
-    /// Asks for the time until what a load has left in the queue is gone: until a round trip is no longer than twice those of
-    /// the idle link; for three times the longest round trip at most, and for `least` at least.
+    /// Pings until the packets that a load has left in the queue are gone: until a round trip is no longer than twice
+    /// those of the idle link; for at most three times the longest round trip, and for at least `least`.
     ///
     /// # Errors
-    /// As of [`Self::ping`].
+    /// As for [`Self::ping`].
     pub fn settle(&mut self, idle: &[Echo], least: Duration) -> Result<(), Failure> {
         let shortest = idle.iter().map(Echo::round_trip).min();
         let enough = shortest.unwrap_or_default() * 2 + Duration::from_millis(20);
@@ -248,11 +248,11 @@ impl Client {
         }
     }
 
-    /// Loads one direction with so many TCP connections until told to stop, which is [`Failure::Interrupted`], or until
-    /// `bytes` are spent.
+    /// Loads one direction with `connections` TCP connections until told to stop, which is [`Failure::Interrupted`], or
+    /// until `bytes` are spent.
     ///
     /// # Errors
-    /// As of [`Self::responsiveness`].
+    /// As for [`Self::responsiveness`].
     pub fn fill(
         &mut self,
         direction: Direction,
@@ -262,7 +262,7 @@ impl Client {
         let mut load = self.load(direction, bytes);
         (0..connections).for_each(|_| load.add());
         while !load.is_spent() {
-            // The session is not forgotten meanwhile.
+            // So that the session is not forgotten meanwhile.
             self.ping(INTERVAL / 5, INTERVAL / 5)?;
             self.note_life(&load);
         }
@@ -276,10 +276,10 @@ impl Client {
         Load::new(self.server, session, &self.passes, which, bytes)
     }
 
-    /// A train either way, with questions for the time beside it if `every` says so: what arrived of it, and the answers.
+    /// Runs a train either way, with pings beside it if `every` is set; returns its arrivals, and the pongs.
     ///
     /// # Errors
-    /// When the server vanishes or its budget is spent, or the user does.
+    /// If the server vanishes, its budget is spent, or the user interrupts.
     pub fn train(
         &mut self,
         direction: Direction,
@@ -290,10 +290,10 @@ impl Client {
         Ok((arrivals.remove(0), echoes))
     }
 
-    /// The same of trains side by side, one each way at most.
+    /// The same with trains side by side, at most one each way.
     ///
     /// # Errors
-    /// As of one.
+    /// As for one.
     pub fn trains(
         &mut self,
         trains: &[(Direction, TrainConfig)],
@@ -303,7 +303,7 @@ impl Client {
         for &(direction, train) in trains {
             self.start(direction, train, &mut work)?;
             match direction {
-                // Its first packets may have come before the word that they would.
+                // Its first packets may have come before the message that announces them.
                 Direction::Down => {
                     work.receiver
                         .get_or_insert_with(|| Receiver::new(train.flow));
@@ -368,7 +368,7 @@ impl Client {
         Ok(())
     }
 
-    /// Asks for a train from the server, and for nothing else.
+    /// Asks the server for a train, and for nothing else.
     #[cfg(test)]
     pub(super) fn send_start(&mut self, train: TrainConfig) {
         let start = Control::Start {
@@ -390,9 +390,9 @@ impl Client {
         wanted.seal(&self.session.key)
     }
 
-    /// What arrived at the server.
+    /// The arrivals at the server.
     fn fetch(&mut self, flow: u8, work: &mut Work) -> Result<Vec<Arrival>, Failure> {
-        // What is still on its way has time to arrive: reports go on to tell.
+        // Packets in flight get time to arrive: reports go on and show it.
         let received = |work: &Work| work.train.as_ref().map(Train::received);
         let (mut latest, mut count) = (now(), received(work));
         while now() - latest <= QUIET {
@@ -422,7 +422,7 @@ impl Client {
         }
     }
 
-    /// Says something again and again until it is done.
+    /// Repeats a request until it is answered.
     fn repeat(
         &mut self,
         control: &Control,
@@ -448,7 +448,7 @@ impl Client {
         Ok(self.socket.send(&packet, Way::to(self.server))?)
     }
 
-    /// Takes what came, sends what is due, and waits for a while.
+    /// Takes arriving packets, sends those that are due, and waits for a while.
     fn step(&mut self, work: &mut Work) -> Result<(), Failure> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
@@ -535,17 +535,17 @@ impl Client {
     }
 }
 
-/// The server is told, or its silence will.
+/// Tells the server; if that is lost, the silence will.
 impl Drop for Client {
     fn drop(&mut self) {
         let _ = self.send_control(&Control::Close);
     }
 }
 
-/// A train without packets for so long is over.
+/// A train without packets for this long is over.
 const QUIET: Duration = Duration::from_millis(1500);
 
-/// What goes on at the client.
+/// The work in progress at the client.
 #[derive(Debug, Default)]
 struct Work {
     train: Option<Train>,

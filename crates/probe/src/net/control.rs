@@ -1,4 +1,4 @@
-//! What client and server say to each other besides what they measure.
+//! The messages of client and server besides the measurement.
 
 use crate::{Arrival, Malformed, Message, Pace, Stage, TrainConfig, decode, encode};
 use std::time::Duration;
@@ -9,33 +9,33 @@ pub const HELLO: u8 = 1;
 pub const COOKIE: u8 = 2;
 pub const OPEN: u8 = 3;
 pub const OPENED: u8 = 4;
-/// Instead of a session: the server has all the sessions that it allows.
+/// Instead of a session: the server has as many sessions as it allows.
 pub const FULL: u8 = 6;
 
-/// Bytes of a question before a session: no answer is longer.
+/// Bytes of a request before a session: no answer is longer.
 pub const QUESTION: usize = 96;
 
 /// One packet of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Control {
-    /// Something that is measured with.
+    /// A message of the measurement.
     Measure(Message),
-    /// The client wants this train, from the server or by itself.
+    /// The client wants this train, from the server or from itself.
     Start { to_client: bool, train: TrainConfig },
-    /// The server is ready for it; or its bytes were too many, and so many are left.
+    /// The server is ready for it; or its bytes were too many, and `left` remain.
     Started { flow: u8, left: u64 },
     /// That train is over; the server may forget it.
     Stop { flow: u8 },
-    /// The client wants what arrived of a train, from that place on.
+    /// The client wants the arrivals of a train, from that number on.
     Fetch { flow: u8, from: u32 },
-    /// It, and how many there are in all.
+    /// These arrivals, and how many there are in all.
     Records {
         flow: u8,
         from: u32,
         total: u32,
         records: Vec<Arrival>,
     },
-    /// The client is there.
+    /// The client is alive.
     Alive,
     /// The session is over.
     Close,

@@ -1,12 +1,13 @@
 //! Load by TCP, and probes beside it and on it, for the responsiveness of draft-ietf-ippm-responsiveness.
 //!
-//! The draft's connections are HTTP/2 over TLS; its version for hosts that have neither is what is done here: TCP only. A
-//! connection begins with a pass, which is good once and has a tag by the session's key. Then:
+//! The draft's connections are HTTP/2 over TLS; we use its version for hosts that have neither: TCP only. A connection
+//! begins with a pass, which is valid once and has a tag by the session's key. Then:
 //!
 //! * *Probe*: the server answers the pass with one byte.
-//! * *Down*: the server sends frames as fast as TCP lets it. A byte of the client's asks; the first byte of each frame is how
-//!   many were answered so far, so that an answer stands behind what was sent before, as one of HTTP/2's streams does.
-//! * *Up*: the client sends frames; the server answers each with one byte, by which the client knows what arrived.
+//! * *Down*: the server sends frames as fast as TCP lets it. A byte from the client is a request; the first byte of
+//!   each frame says how many requests were answered so far, so that an answer stands behind the data sent before it,
+//!   as one of HTTP/2's streams does.
+//! * *Up*: the client sends frames; the server answers each with one byte, so that the client knows what has arrived.
 
 mod client;
 mod connect;
@@ -27,10 +28,10 @@ use std::time::Duration;
 /// Bytes of a frame.
 pub const FRAME: usize = 4096;
 
-/// Data that is not sent yet waits in the application, not in the socket, or probes would wait behind it.
+/// Unsent data wait in the application, not in the socket, or probes would wait behind them.
 const NOT_SENT: u32 = 4 * FRAME as u32;
 
-/// A write or a read that takes longer looks whether it is still wanted.
+/// A write or read that takes longer checks whether it is still wanted.
 const TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The kind of a pass, in its second byte.
@@ -39,7 +40,7 @@ const PASS: u8 = 7;
 /// Bytes of a pass.
 const PASS_BYTES: usize = 28 + TAG;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Probe,
@@ -47,7 +48,7 @@ pub enum Purpose {
     Up,
 }
 
-/// What the pass of a connection says.
+/// The contents of a connection's pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The session.
@@ -55,14 +56,14 @@ pub struct Wanted {
     /// No two passes of a session have the same.
     pub counter: u64,
     pub purpose: Purpose,
-    /// Which load it is part of.
+    /// The load that it is part of.
     pub load: u8,
     /// Bytes that all connections of this load may be sent.
     pub bytes: u64,
 }
 
 impl Wanted {
-    /// With its tag.
+    /// The pass with its tag.
     pub fn seal(&self, key: &Key) -> Vec<u8> {
         let mut pass = vec![VERSION, PASS];
         pass.extend(self.id);
@@ -73,7 +74,7 @@ impl Wanted {
         pass
     }
 
-    /// What is said, who says it is not known yet.
+    /// The contents; who sent it is not known yet.
     fn read(pass: &[u8; PASS_BYTES]) -> Option<Self> {
         let purpose = [Purpose::Probe, Purpose::Down, Purpose::Up];
         (pass[..2] == [VERSION, PASS]).then_some(())?;
@@ -96,7 +97,7 @@ sockopt_impl!(
     u32
 );
 
-/// Ready for frames.
+/// Prepares a connection for frames.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
@@ -104,18 +105,18 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     Ok(setsockopt(stream, NotSentLowWater, &NOT_SENT)?)
 }
 
-/// Ends a connection at once, without what waits to be sent: the last descriptor that closes resets it.
+/// Ends a connection at once, without the data that wait to be sent: the last descriptor that closes resets it.
 fn abort(stream: &TcpStream) {
     let at_once = libc::linger {
         l_onoff: 1,
         l_linger: 0,
     };
-    // What is closed already is closed.
+    // A connection that is closed already needs nothing.
     let _ = setsockopt(stream, sockopt::Linger, &at_once);
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-/// Writes it all, as long as it is wanted: whether it was.
+/// Writes everything, as long as it is wanted; returns whether it was.
 fn write_while(
     stream: &mut TcpStream,
     mut bytes: &[u8],
@@ -135,7 +136,7 @@ fn write_while(
     Ok(true)
 }
 
-/// Sleeps for so long, as long as that is wanted: whether it was. At a low rate many connections wait long for their turn.
+/// Sleeps, as long as that is wanted; returns whether it was. At a low rate many connections wait long for their turn.
 fn sleep_while(mut left: Duration, wanted: impl Fn() -> bool) -> bool {
     while !left.is_zero() {
         if !wanted() {
@@ -148,7 +149,7 @@ fn sleep_while(mut left: Duration, wanted: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Whether nothing happened for a while, and nothing is wrong.
+/// Whether this only means that nothing happened for a while.
 fn is_transient(error: &io::Error) -> bool {
     let kinds = [
         ErrorKind::WouldBlock,

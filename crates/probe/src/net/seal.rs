@@ -13,7 +13,7 @@ pub const SEALED: u8 = 5;
 /// Bytes of a tag.
 pub const TAG: usize = 16;
 
-/// What is authenticated of a long packet: the rest of a train's packets is padding.
+/// The part of a long packet that is authenticated: the rest of a train's packets is padding.
 const SAID: usize = 1200;
 const PADDED: usize = 64;
 
@@ -21,29 +21,29 @@ const PADDED: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
-/// Why a text is no key.
+/// The text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 64 hexadecimal digits, as `tidegate probe serve` prints it")]
 pub struct KeyError;
 
 impl Key {
-    /// A new one.
+    /// A new random key.
     pub fn random() -> Self {
         Self(rand::random())
     }
 
-    /// One that follows from this one and `of`.
+    /// A key derived from this one and `of`.
     pub fn derive(&self, of: &[&[u8]]) -> Self {
         Self(self.hash(of))
     }
 
-    /// The tag of some bytes.
+    /// The tag of `of`.
     pub fn tag(&self, of: &[&[u8]]) -> [u8; TAG] {
         let hash = self.hash(of);
         std::array::from_fn(|i| hash[i])
     }
 
-    /// Whether the tag is that of those bytes; in constant time.
+    /// Whether `tag` is the tag of `of`; in constant time.
     pub fn verifies(&self, tag: &[u8], of: &[&[u8]]) -> bool {
         let expected = self.tag(of);
         let differing = expected
@@ -56,7 +56,7 @@ impl Key {
     fn hash(&self, of: &[&[u8]]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in of {
-            // With its length, or parts could be cut otherwise.
+            // With the length of each part, otherwise other parts with the same bytes would have the same tag.
             hasher.update(&(part.len() as u32).to_be_bytes());
             hasher.update(part);
         }
@@ -70,7 +70,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Never shown by accident.
+/// Never prints the key by accident.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(…)")
@@ -99,7 +99,7 @@ impl FromStr for Key {
 pub struct Session {
     /// Its number, by which the server finds it.
     pub id: [u8; 8],
-    /// What its tags are made with.
+    /// The key of its tags.
     pub key: Key,
     /// 0 for what the client sends, 1 for what the server sends.
     sends: u8,
@@ -119,7 +119,7 @@ impl Session {
         }
     }
 
-    /// A packet that says `inner`.
+    /// A packet with the contents `inner`.
     pub fn seal(&mut self, inner: &[u8]) -> Vec<u8> {
         self.counter += 1;
         let counter = self.counter.to_be_bytes();
@@ -132,7 +132,7 @@ impl Session {
         packet
     }
 
-    /// What a packet says; none if it is forged, or was seen before.
+    /// The contents of a packet; none if it is forged, or was seen before.
     pub fn open<'a>(&mut self, packet: &'a [u8]) -> Option<&'a [u8]> {
         let (head, inner) = packet.split_at_checked(SEAL)?;
         let (counter, tag) = (&head[10..18], &head[18..SEAL]);
@@ -147,7 +147,7 @@ impl Session {
     }
 
     fn tag(&self, direction: u8, counter: &[u8], inner: &[u8]) -> [u8; TAG] {
-        // What a train's packet says is in its first bytes; to hash its padding would cost more than to send it.
+        // The contents of a train's packet are in its first bytes; hashing its padding would cost more than sending it.
         let said = match inner.get(1) {
             Some(&crate::wire::DATA) => &inner[..inner.len().min(PADDED)],
             _ => &inner[..inner.len().min(SAID)],
@@ -164,7 +164,7 @@ pub fn session_of(packet: &[u8]) -> Option<[u8; 8]> {
         .then(|| packet[2..10].try_into().ok())?
 }
 
-/// Counters that were seen, as in RFC 6479: 128 behind the highest are told apart, older ones count as seen.
+/// Counters that were seen, as in RFC 6479: 128 behind the highest are distinguished, older ones count as seen.
 #[derive(Debug, Default)]
 pub struct Window {
     highest: u64,
@@ -173,7 +173,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether that one was not seen before.
+    /// Whether `counter` was not seen before.
     pub fn is_new(&mut self, counter: u64) -> bool {
         if counter > self.highest {
             let further = counter - self.highest;

@@ -1,4 +1,4 @@
-//! The server: answers whoever has the key, within its budgets.
+//! The server: answers clients that have the key, within its budgets.
 
 #[cfg(test)]
 mod campaign;
@@ -24,13 +24,13 @@ use std::time::Duration;
 /// What a server allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Bit/s that a session is sent at most.
+    /// The most bit/s that a session is sent.
     pub max_bps: f64,
-    /// Bytes that it may be sent.
+    /// Bytes that a session may be sent.
     pub session_bytes: u64,
     /// Bytes that all sessions together may be sent, as long as the server runs.
     pub total_bytes: u64,
-    /// Sessions at a time.
+    /// The most sessions at a time.
     pub sessions: usize,
 }
 
@@ -46,7 +46,7 @@ impl Default for Limits {
     }
 }
 
-/// What happened so far.
+/// Counters since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Sessions that were opened.
@@ -55,19 +55,19 @@ pub struct Counters {
     pub sent_bytes: u64,
     /// Packets that were dropped: forged, replayed, of no session or of another address. Connections without a pass.
     pub refused: u64,
-    /// Packets that the system would not send.
+    /// Packets that the system did not send.
     pub unsent: u64,
 }
 
 impl Limits {
-    /// What is wrong with them, if anything is.
+    /// What is wrong with the limits, if anything.
     fn error(&self) -> Option<&'static str> {
         let possible = self.max_bps.is_finite() && self.max_bps >= LEAST_BPS;
-        (!possible).then_some("a server sends 1 kbit/s at least")
+        (!possible).then_some("a session's largest rate is too low, expected 1 kbit/s or more")
     }
 }
 
-/// Slower, a packet would take seconds.
+/// At a lower rate a packet would take seconds.
 const LEAST_BPS: f64 = 1e3;
 
 /// The server.
@@ -87,10 +87,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server at that address for all who have `key`.
+    /// A server at `address` for all clients that have `key`.
     ///
     /// # Errors
-    /// When the address cannot be had, or a limit is none.
+    /// If the address cannot be bound, or a limit is invalid.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
         if let Some(error) = limits.error() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
@@ -111,10 +111,10 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// If the kernel does not tell it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.address()
     }
@@ -129,7 +129,7 @@ impl Server {
         }
     }
 
-    /// With a rate that no packet can have, by which its threads panic.
+    /// With a rate that no packet can have, which makes its threads panic.
     #[cfg(test)]
     pub(super) fn broken(mut self) -> Self {
         self.limits.max_bps = 0.0;
@@ -139,10 +139,10 @@ impl Server {
     /// Serves until `stop` is set.
     ///
     /// # Errors
-    /// When no descriptor is left to begin with. What happens later to a packet or a connection ends nothing.
+    /// If no descriptor is left at the start. Later failures of a packet or a connection do not end the server.
     ///
     /// # Panics
-    /// When a thread of its own does; all have ended then.
+    /// If one of its threads panics; all have ended then.
     pub fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
         let listener = self.listener.try_clone()?;
         let passes = Arc::clone(&self.passes);
@@ -166,7 +166,7 @@ impl Server {
             match self.socket.receive() {
                 Ok(Some(received)) => self.take(&received),
                 Ok(None) => break,
-                // As if the packet were lost; if it happens again and again, not at once.
+                // As if the packet were lost; if it fails again and again, not at once.
                 Err(_) => {
                     thread::sleep(PAUSE);
                     break;
@@ -204,8 +204,8 @@ impl Server {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A session for an Open that brings its cookie back. The same question has the same answer, as long as its session
-    /// lives, and makes no second one.
+    /// Opens a session for an Open that brings its cookie back. A repeated request gets the same answer, as long as its
+    /// session lives, and opens no second one.
     fn open(&mut self, question: &Question, way: Way) -> Option<Vec<u8>> {
         let id = match self.door.open(question)? {
             Opening::Known(id) => id,
@@ -258,7 +258,7 @@ impl Server {
         }
     }
 
-    /// Silent clients are sent nothing.
+    /// Nothing is sent to silent clients.
     fn forget(&mut self) {
         let at = now();
         self.guests.retain(|_, guest| !guest.is_silent(at));
@@ -293,14 +293,15 @@ impl Server {
     }
 }
 
-/// Sends a packet, or loses it, as a link would: its address may be none that can be sent to, and an interface may go.
+/// Sends a packet, or loses it, as a link would: its address may be one that cannot be sent to, and an interface may
+/// disappear.
 fn transmit(socket: &Socket, unsent: &mut u64, packet: &[u8], way: Way) {
     if socket.send(packet, way).is_err() {
         *unsent += 1;
     }
 }
 
-/// Whether a packet from there can be answered: not from port 0, nor from a multicast or broadcast address.
+/// Whether a packet from `from` can be answered: not from port 0, nor from a multicast or broadcast address.
 fn may_be_answered(from: SocketAddr) -> bool {
     let to_many = match from.ip().to_canonical() {
         IpAddr::V4(v4) => v4.is_broadcast() || v4.is_multicast() || v4.is_unspecified(),
@@ -309,7 +310,7 @@ fn may_be_answered(from: SocketAddr) -> bool {
     from.port() != 0 && !to_many
 }
 
-/// Says that it is over when it goes, also by a panic: the others end, and the panic is told.
+/// Sets the end when dropped, also by a panic: the other threads end, and the panic is reported.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -318,7 +319,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// UDP and TCP at one port. If the kernel's choice for UDP is in use for TCP, another one is tried.
+/// Binds UDP and TCP at one port. If the kernel's choice for UDP is in use for TCP, another one is tried.
 fn bind(address: SocketAddr) -> io::Result<(Socket, TcpListener)> {
     let mut tries = if address.port() == 0 { 8 } else { 1 };
     loop {
@@ -331,8 +332,8 @@ fn bind(address: SocketAddr) -> io::Result<(Socket, TcpListener)> {
     }
 }
 
-/// An interrupt is noticed so soon.
+/// The time within which an interrupt is noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// After the socket has failed.
+/// Pause after the socket has failed.
 const PAUSE: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! A UDP socket that knows when its packets came.
+//! A UDP socket that knows when its packets arrived.
 
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -14,17 +14,17 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Room for what comes while the process is not scheduled: 4 MB are 27 ms at 1.2 Gbit/s.
+/// The receive buffer for the time in which the process is not scheduled: 4 MB are 27 ms at 1.2 Gbit/s.
 const ROOM: usize = 4 << 20;
 
-/// A socket that never blocks but in [`Self::wait`].
+/// A socket that blocks only in [`Self::wait`].
 #[derive(Debug)]
 pub struct Socket {
     socket: UdpSocket,
     buffer: Vec<u8>,
 }
 
-/// Where a packet came from, and to which of this machine's addresses: an answer has to come from there.
+/// Where a packet came from, and to which of this machine's addresses: an answer has to leave from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The far end.
@@ -34,20 +34,20 @@ pub struct Way {
 }
 
 impl Way {
-    /// To that address, from wherever the kernel likes.
+    /// To `far`, from an address that the kernel chooses.
     pub fn to(far: SocketAddr) -> Self {
         Self { far, near: None }
     }
 }
 
-/// A packet that came.
+/// A packet that arrived.
 #[derive(Debug)]
 pub struct Received {
-    /// What it holds.
+    /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Both ends of its way.
+    /// Both ends of its path.
     pub way: Way,
-    /// When the kernel had it, by the wall clock.
+    /// When the kernel received it, by the wall clock.
     pub clock: Instant,
 }
 
@@ -93,7 +93,7 @@ impl Socket {
             MsgFlags::empty(),
             Some(&to),
         ) {
-            // Refused: told of an earlier packet; silence will tell as well.
+            // Refused, because of an earlier packet; silence will show that as well.
             Ok(_) | Err(nix::Error::EAGAIN | nix::Error::ENOBUFS | nix::Error::ECONNREFUSED) => {
                 Ok(())
             }
@@ -143,9 +143,9 @@ impl Socket {
         }))
     }
 
-    /// Waits until something comes, at most so long.
+    /// Waits until a packet comes, at most for `longest`.
     pub fn wait(&self, longest: Duration) -> io::Result<()> {
-        // Whole milliseconds, rounded up, or a wait for less would be none.
+        // Whole milliseconds, rounded up, or a shorter wait would be none.
         let ms = longest.as_micros().div_ceil(1000).min(1000) as u16;
         let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
         match poll(&mut fds, PollTimeout::from(ms)) {
@@ -155,7 +155,7 @@ impl Socket {
     }
 }
 
-/// This end's address, as the kernel wants to be told.
+/// This end's address in the kernel's form.
 fn info(near: IpAddr) -> (Option<libc::in_pktinfo>, Option<libc::in6_pktinfo>) {
     match near {
         IpAddr::V4(address) => {
@@ -193,7 +193,7 @@ fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     })
 }
 
-/// What the wall clock shows: packets are stamped with it, by the kernel as well.
+/// The wall clock: packets are stamped with it, also by the kernel.
 pub fn wall() -> Instant {
     clock_gettime(ClockId::CLOCK_REALTIME).map_or(Instant::ZERO, instant)
 }

@@ -12,7 +12,7 @@ use tidegate_testing::skipped;
 
 mod hostile;
 
-/// A server on this machine, and what stops it.
+/// A server on this machine, and the flag that stops it.
 struct Running {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -149,7 +149,7 @@ fn several_sessions_have_trains_and_budgets_of_their_own() {
     let counters = server.end();
     assert_eq!(counters.sessions, 2);
     let trains = counts.iter().sum::<usize>() as u64 * 1000;
-    // And answers.
+    // And it answers.
     let sent = counters.sent_bytes;
     assert!(sent > trains && sent < trains + 2000, "{sent}, {trains}");
 }
@@ -185,7 +185,7 @@ fn no_answer_is_longer_than_its_question_and_a_cookie_is_of_one_address() {
     let cookie = ask(&here, control::HELLO, &[]).unwrap();
     assert_eq!(ask(&elsewhere, control::OPEN, &cookie[..16]), None);
     let opened = ask(&here, control::OPEN, &cookie[..16]).unwrap();
-    // Replayed, it is the same session.
+    // Replayed, it opens the same session.
     let again = ask(&here, control::OPEN, &cookie[..16]).unwrap();
     assert_eq!(opened[..8], again[..8]);
     assert_eq!(server.end().sessions, 1);
@@ -231,7 +231,7 @@ fn load_by_tcp_keeps_to_what_was_allowed_and_its_probes_are_answered() {
         assert!(score.rpm > 100.0, "{score:?}");
     }
     drop(client);
-    // Payload that is sent again is not counted.
+    // Retransmitted payload is not counted.
     assert!(server.end().sent_bytes <= BYTES);
 }
 
@@ -248,7 +248,7 @@ fn tcp_without_a_good_and_new_pass_gets_nothing() {
         let mut stream = std::net::TcpStream::connect(server.address).unwrap();
         stream.write_all(pass).unwrap();
         let mut answer = Vec::new();
-        // Reset rather than closed where something was left unread.
+        // Reset rather than closed where data were left unread.
         let _ = stream.read_to_end(&mut answer);
         answer.len()
     };
@@ -268,7 +268,7 @@ fn budgets_are_kept_whatever_a_client_asks_for() {
     };
     let server = Running::new(key, limits);
     let mut client = client(server.address, &key).unwrap();
-    // An eighth is kept for answers.
+    // An eighth is reserved for answers.
     assert_eq!(client.budget(), 17_500);
     let greedy = client.train(Direction::Down, few(0), None).unwrap_err();
     assert!(
@@ -317,7 +317,7 @@ fn a_client_that_vanishes_is_sent_no_more() {
     client.send_start(long);
     std::mem::forget(client);
     std::thread::sleep(SILENCE + Duration::from_millis(1500));
-    // 100 packets a second, for no longer than the silence is borne.
+    // 100 packets a second, for no longer than silence is tolerated.
     let sent = server.end().sent_bytes;
     assert!(sent > 50_000 && sent < 400_000, "{sent}");
 }
@@ -335,7 +335,7 @@ fn forged_and_replayed_packets_say_nothing() {
         forged[byte] ^= 1;
         assert_eq!(there.open(&forged), None, "byte {byte}");
     }
-    // What it sends itself is no answer.
+    // The server's own packet is not an answer.
     let own = there.seal(&write(&Control::Alive));
     assert_eq!(there.open(&own), None);
 }

@@ -1,4 +1,4 @@
-//! A load as it goes on: its rate, its probes, and when enough is known.
+//! A running load: its rate, its probes, and when enough is known.
 
 use super::load::Load;
 use super::socket::now;
@@ -8,14 +8,14 @@ use crate::analysis::responsiveness::{
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// So long an answer is waited for, whatever the rate.
+/// The longest time to wait for an answer, whatever the rate.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// A load that has sent all that it may is over when nothing has come for as long as so many bytes take at its rate.
+/// A load that has sent all that it may is over when nothing has come for as long as this many bytes take at its rate.
 const QUIET_BYTES: f64 = 16e3;
 const QUIET: [f64; 2] = [2.0, 30.0];
 
-/// What became of it so far.
+/// The results so far.
 #[derive(Debug)]
 pub struct Watch {
     begun: Instant,
@@ -26,12 +26,12 @@ pub struct Watch {
     scores: Course,
     score: Option<Score>,
     means: Means,
-    /// Of the probes that were answered of late.
+    /// Means of the recently answered probes.
     recent: Means,
 }
 
 impl Watch {
-    /// Of a load that begins then.
+    /// For a load that began at `begun`.
     pub fn new(begun: Instant) -> Self {
         Self {
             begun,
@@ -46,15 +46,15 @@ impl Watch {
         }
     }
 
-    /// Whether the draft's time is not over.
+    /// Whether the draft's time is not over yet.
     pub fn is_early(&self) -> bool {
         self.intervals < 2 * STAGE
     }
 
-    /// Takes an interval, which lasted so long.
+    /// Adds an interval, which took `lasted`.
     pub fn note(&mut self, load: &Load, lasted: Duration) {
         let carried = load.carried();
-        // What has arrived to its end has no rate.
+        // A load that has arrived completely has no rate.
         if carried > 0 || !load.has_arrived() {
             self.carried
                 .note(carried as f64 * 8.0 / lasted.as_secs_f64());
@@ -67,7 +67,7 @@ impl Watch {
         self.score = score.or(self.score);
         self.means = self.recent.or(self.means);
         if self.goodput_confidence == Confidence::High || self.intervals >= STAGE {
-            // One of long ago says nothing of how stable it is.
+            // A score of long ago shows nothing about how stable it is.
             self.scores.note(score.map_or(f64::NAN, |score| score.rpm));
         } else {
             self.goodput_confidence = self.goodput.confidence();
@@ -86,7 +86,7 @@ impl Watch {
         Score::of(&self.recent).is_none() && self.may_be_answered(load)
     }
 
-    /// Whether an answer of a kind of which there was none of late can still come.
+    /// Whether a kind without a recent answer can still get one.
     fn may_be_answered(&self, load: &Load) -> bool {
         let journal = load.journal();
         let waits = Kind::ALL
@@ -102,13 +102,13 @@ impl Watch {
         Duration::from_secs_f64(seconds)
     }
 
-    /// What is known now.
+    /// The results now.
     pub fn found(self, load: &Load) -> Responsiveness {
         let missing = self.missing(load);
-        // The score of an earlier time stands only where nothing has waited longer since.
+        // An earlier score stands only if nothing has waited longer since.
         let recent = Score::of(&self.recent);
         let earlier = self.score.filter(|_| missing.is_empty());
-        // Behind losses that take long to be repaired, data arrive in lumps.
+        // Behind losses that take long to repair, data arrive in lumps.
         let intervals = (window(load).as_secs_f64() / INTERVAL.as_secs_f64()).ceil();
         Responsiveness {
             missing,
@@ -128,7 +128,7 @@ impl Watch {
         for kind in Kind::ALL {
             let (waiting, longest) = journal.waiting(kind);
             let known = self.means.of_kind(kind);
-            // Those that are answered say too little if others wait for much longer.
+            // The answered probes show too little if others wait for much longer.
             let is_long = longest > INTERVAL * AVERAGED as u32;
             let short = known.is_none_or(|ms| is_long && longest.as_secs_f64() * 1e3 > 2.0 * ms);
             if short && waiting > 0 {
@@ -161,7 +161,7 @@ impl Watch {
     }
 }
 
-/// What "of late" is: the draft's four intervals; behind a longer queue, as long as the longest answer took.
+/// The length of "recent": the draft's four intervals; behind a longer queue, as long as the longest answer took.
 fn window(load: &Load) -> Duration {
     (INTERVAL * AVERAGED as u32).max(load.journal().longest())
 }

@@ -8,16 +8,16 @@ use crate::analysis::{bursts, median, queues};
 use crate::{Arrival, Echo, HEADERS, Stage};
 use serde::{Deserialize, Serialize};
 
-/// What became of the download, and of round trips.
+/// The results for the download, and for round trips.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct BothWays {
     /// The download without the upload, in bit/s.
     pub alone_bps: f64,
-    /// Beside it, while the uplink's queue is at least half as long as it becomes.
+    /// Beside it, while the uplink's queue is at least half as long as its longest.
     pub beside_bps: f64,
     /// The upload.
     pub upload: Option<RateSummary>,
-    /// Round trips meanwhile.
+    /// Round trips at the same time.
     pub latency: Option<LoadedLatency>,
     /// One way, from the client.
     pub up: Option<OneWay>,
@@ -32,11 +32,11 @@ pub struct OneWay {
     pub idle_ms: f64,
     /// Median, busy, in milliseconds.
     pub busy_ms: f64,
-    /// By how much it grows, as if the other direction's delay had not.
+    /// The grade of its increase, as if the other direction's delay had not grown.
     pub grade: Grade,
 }
 
-/// What was observed.
+/// The observations.
 #[derive(Clone, Debug, Default)]
 pub struct Trains {
     /// The download alone.
@@ -45,12 +45,12 @@ pub struct Trains {
     pub down: Vec<Arrival>,
     /// The upload.
     pub up: Vec<Arrival>,
-    /// Answers beside them.
+    /// Pongs beside them.
     pub echoes: Vec<Echo>,
 }
 
 impl BothWays {
-    /// From the trains, round trips of the idle link, and how the clocks stand; none if too little arrived.
+    /// From the trains, round trips of the idle link, and the clocks' estimate; none if too little arrived.
     pub fn of(trains: &Trains, idle: &[Echo], clock: &ClockEstimate) -> Option<Self> {
         let (from, to) = full_time(&trains.up, false)?;
         let busy = while_full(&trains.up, &trains.echoes, false);
@@ -86,7 +86,7 @@ impl OneWay {
     }
 }
 
-/// How much longer a question takes to be sent up than its answer down, in seconds, at those rates in bit/s.
+/// How much longer a ping takes to be sent up than its pong down, in seconds, at these rates in bit/s.
 pub fn longer_up_s(up_bps: f64, down_bps: f64) -> f64 {
     let bits = ((HEADERS + crate::wire::CONTROL) * 8) as f64;
     bits / up_bps - bits / down_bps

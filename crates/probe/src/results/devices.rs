@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Devices {
     /// Whether two share a queue; none if the busy one's packets hardly waited.
     pub queues: Option<Queues>,
-    /// What two got together, and three if there are as many.
+    /// The shares of two together, and of three if there are as many.
     pub together: Vec<Shares>,
 }
 
-/// What each device got while all wanted more.
+/// The share of each device while all wanted more.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Shares {
     /// In bit/s: with a small window each, and the last one with as much as the queue takes.
@@ -49,7 +49,7 @@ impl Devices {
 }
 
 impl Shares {
-    /// From what arrived of each device's train; none if nothing did of one.
+    /// From the arrivals of each device's train; none if one has none.
     fn of(trains: &[Vec<Arrival>]) -> Option<Self> {
         let filling = |train: &Vec<Arrival>| {
             let filling = train.iter().filter(|a| a.stage == Stage::Fill);
@@ -62,7 +62,7 @@ impl Shares {
         if to <= from {
             return None;
         }
-        // Rates are found in the first half.
+        // The first half is for finding rates.
         let bps = shares_bps(trains, from + (to - from) / 2, to);
         Some(Self {
             jain: jain(&bps),

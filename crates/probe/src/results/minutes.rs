@@ -11,9 +11,9 @@ use tidegate_time::Instant;
 /// From short trains, one every few seconds.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Minutes {
-    /// When, in seconds since the first, and the rate then, in bit/s.
+    /// Seconds since the first, and the rate at that time, in bit/s.
     pub rates: Vec<(f64, f64)>,
-    /// Trains of which too little arrived: the link stood still, or the data allowed were too few.
+    /// Trains with too few arrivals: the link stood still, or too few data were allowed.
     pub missed: usize,
 }
 
@@ -30,7 +30,7 @@ impl Minutes {
         }
     }
 
-    /// The rate with that share of all below it, in bit/s; not a number of none.
+    /// The rate that has `share` of all below it, in bit/s; NaN without any.
     pub fn quantile_bps(&self, share: f64) -> f64 {
         let mut rates: Vec<f64> = self.rates.iter().map(|r| r.1).collect();
         quantile(&mut rates, share)

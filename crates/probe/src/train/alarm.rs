@@ -15,7 +15,7 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// So many more packets arrived, and so many were lost. Whether there is an overflow.
+    /// `arrived` more packets arrived, and `lost` were lost. Returns whether there is an overflow.
     pub fn note(&mut self, arrived: u32, lost: u32) -> bool {
         let against = libm::log((1.0 - OVERFLOW) / (1.0 - CHANCE));
         let for_it = libm::log(OVERFLOW / CHANCE);

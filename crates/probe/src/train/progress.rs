@@ -1,13 +1,13 @@
-//! What reports tell of a train: its rate at the far end, and its losses.
+//! A train's progress by its reports: its rate at the far end, and its losses.
 
 use crate::Report;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Over so long a time the rate is taken.
+/// The time over which the rate is computed.
 const WINDOW: Duration = Duration::from_millis(400);
 
-/// Reports that are kept at most, eight times those of the window: a far end may send them as fast as it likes.
+/// The most reports that are kept, eight times those of the window: a far end may send them as fast as it likes.
 const MOST: usize = 64;
 
 /// Reports so far, as many as are needed.
@@ -17,7 +17,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes a report; false if it is older than another.
+    /// Adds a report; false if it is older than another.
     pub fn note(&mut self, report: &Report) -> bool {
         if self.reports.back().is_some_and(|last| report.at <= last.at) {
             return false;
@@ -53,7 +53,7 @@ impl Progress {
         )
     }
 
-    /// What arrives, in bit/s; none before there are two reports.
+    /// The arriving rate, in bit/s; none before there are two reports.
     pub fn delivered_bps(&self) -> Option<f64> {
         let (first, last) = (self.reports.front()?, self.reports.back()?);
         let seconds = (last.at - first.at).as_secs_f64();

@@ -1,4 +1,4 @@
-//! The fuzz target, replayed over what messages become in bad hands. `fuzz/` builds it for libFuzzer.
+//! The fuzz target, replayed over spoiled messages. `fuzz/` builds it for libFuzzer.
 
 mod target;
 

@@ -1,5 +1,5 @@
-//! Target: any bytes as a message. What is read and written again is the same; times may only be cut to
-//! what can be told.
+//! Target: any bytes as a message. A message that is read and written again is the same; only times may be cut to the
+//! wire's range.
 
 use tidegate_probe::{decode, encode};
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tidegate_sim::{Arrival, OwnLaw};
 
-/// What a law is told when data arrive: one object for a connection's life, which is always as of now.
+/// The view of a law when data arrive: one object for a connection's life, which always shows the present.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct ReceiverView(Mutex<Arrival>);
 
@@ -72,25 +72,25 @@ impl ReceiverView {
         self.lock().segment_bytes
     }
 
-    /// The window that the host has offered with its last acknowledgement; 0 before the first.
+    /// The window that the host offered in its last acknowledgement; 0 before the first.
     #[getter]
     fn host_window_bytes(&self) -> u64 {
         self.lock().host_window
     }
 
-    /// The window that the sender was told with it.
+    /// The window that the sender was told in it.
     #[getter]
     fn window_bytes(&self) -> u64 {
         self.lock().window
     }
 }
 
-/// An instance of a class of Python's.
+/// An instance of a Python class.
 #[derive(Debug)]
 pub struct Law {
     data: Py<PyAny>,
     view: Py<ReceiverView>,
-    /// The view alone: what `data` is called with.
+    /// The view alone: the arguments of `data`.
     arguments: Py<PyTuple>,
     trouble: Trouble,
 }
@@ -110,10 +110,10 @@ const NOTHING: Arrival = Arrival {
 };
 
 impl Law {
-    /// One that `make` makes.
+    /// An instance that `make` makes.
     ///
     /// # Errors
-    /// What it raises; when it makes something without `data`.
+    /// Its exception; or the instance has no `data`.
     pub fn new(py: Python<'_>, make: &Bound<'_, PyAny>, trouble: &Trouble) -> PyResult<Self> {
         let object = make.call0()?;
         let view = Py::new(py, ReceiverView(Mutex::new(NOTHING)))?;

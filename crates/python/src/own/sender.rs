@@ -9,11 +9,11 @@ use std::time::Duration;
 use tidegate_sim::cc::{AckSample, CongestionControl, Event, Recovery, Window};
 use tidegate_sim::{Flight, Instant, RateSample};
 
-/// What a sender is told and what it sets: one object for a connection's life, which is always as of now.
+/// The view of a sender, and its settings: one object for a connection's life, which always shows the present.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct SenderView(Mutex<Now>);
 
-/// A sender as it stands.
+/// The present state of a sender.
 struct Now {
     window: Window,
     flight: Flight,
@@ -111,7 +111,7 @@ impl SenderView {
         self.lock().flight.app_limited
     }
 
-    /// Where loss recovery stands: `open`, `disorder`, `recovery` or `loss`.
+    /// The state of loss recovery: `open`, `disorder`, `recovery` or `loss`.
     #[getter]
     fn recovery(&self) -> &'static str {
         match self.lock().flight.recovery {
@@ -185,21 +185,21 @@ impl SenderView {
     }
 }
 
-/// An instance of a class of Python's.
+/// An instance of a Python class.
 #[derive(Debug)]
 pub struct Sender {
     methods: Methods,
-    /// `ack` comes with every acknowledgement, in recovery too, and window and rate are its alone.
+    /// `ack` is called for every acknowledgement, in recovery too, and it alone sets window and rate.
     every_ack: bool,
     caller: Caller,
-    /// The round trip of the acknowledgement in hand.
+    /// The round trip of the current acknowledgement.
     rtt: Option<Duration>,
-    /// What was set when something was lost, until recovery begins.
+    /// The window set at a loss, until recovery begins.
     requested: Option<Window>,
     next_step: Option<Instant>,
 }
 
-/// Its methods, of which only `ack` has to be there.
+/// Its methods; only `ack` is required.
 #[derive(Debug)]
 struct Methods {
     start: Option<Py<PyAny>>,
@@ -210,15 +210,15 @@ struct Methods {
     step: Option<Py<PyAny>>,
 }
 
-/// What the methods are called with.
+/// The arguments of the methods.
 #[derive(Debug)]
 struct Caller {
-    /// The view, from the first call on, and it alone as arguments.
+    /// The view, from the first call on, and a tuple of it as arguments.
     view: Option<(Py<SenderView>, Py<PyTuple>)>,
     trouble: Trouble,
 }
 
-/// What an acknowledgement brings.
+/// The contents of an acknowledgement.
 #[derive(Clone, Copy, Default)]
 struct Brought {
     acked: u32,
@@ -227,7 +227,7 @@ struct Brought {
 }
 
 impl Caller {
-    /// Calls a method with the sender as it stands, has the window be what it sets, and takes what it answers.
+    /// Calls a method with the sender's present state, uses the window that it sets, and returns its answer.
     fn call<T>(
         &mut self,
         method: &Py<PyAny>,
@@ -260,7 +260,7 @@ impl Caller {
         })
     }
 
-    /// The same of what need not be there and answers nothing.
+    /// The same for an optional method without an answer.
     fn tell(&mut self, method: Option<&Py<PyAny>>, w: &mut Window, f: &Flight, brought: Brought) {
         if let Some(method) = method {
             self.call(method, w, f, brought, |_| Ok(()));
@@ -269,10 +269,10 @@ impl Caller {
 }
 
 impl Sender {
-    /// One that `make` makes.
+    /// An instance that `make` makes.
     ///
     /// # Errors
-    /// What it raises; when it makes something without `ack`.
+    /// Its exception; or the instance has no `ack`.
     pub fn new(make: &Bound<'_, PyAny>, trouble: &Trouble) -> PyResult<Self> {
         let object = make.call0()?;
         let optional = |name| -> PyResult<Option<Py<PyAny>>> {
@@ -352,7 +352,7 @@ impl CongestionControl for Sender {
             return;
         };
         w.pacing_rate = requested.pacing_rate;
-        // Otherwise PRR leads it to the threshold. After a timeout the window begins anew for everybody.
+        // Otherwise PRR leads the window to the threshold. After a timeout the window begins anew for every sender.
         if self.every_ack && state == Recovery::Recovery {
             w.cwnd = requested.cwnd;
         }

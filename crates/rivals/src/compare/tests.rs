@@ -1,4 +1,4 @@
-//! A run that was seen beside its simulation.
+//! A recorded run beside its simulation.
 
 use super::*;
 

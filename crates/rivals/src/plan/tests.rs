@@ -1,4 +1,4 @@
-//! Plans of the shipped scenarios, and of what the machine has not.
+//! Plans of the shipped scenarios, and scenarios that the machine cannot run.
 
 use super::*;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn scenario(file: &str) -> Scenario {
     Scenario::load(&folder.join(file)).unwrap()
 }
 
-/// The complaint about the scenario with that changed.
+/// The error for the scenario after `change`.
 fn complaint(change: impl FnOnce(&mut Scenario)) -> String {
     let mut scenario = scenario("12-6-18.toml");
     change(&mut scenario);

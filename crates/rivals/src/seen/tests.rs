@@ -1,4 +1,4 @@
-//! What programs write, as they write it.
+//! The output of the programs, as they write it.
 
 use super::*;
 

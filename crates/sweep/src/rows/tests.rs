@@ -88,7 +88,7 @@ fn what_is_not_to_be_gone_on_with_is_left_alone() {
     assert!(another.contains("rows.csv:1: written by another sweep"));
 }
 
-/// Other rows are not mixed with those of this sweep: not under the same names, and not beside them.
+/// Other rows are not mixed with those of this sweep, neither under the same names nor beside them.
 #[test]
 fn rows_of_what_is_run_otherwise_are_refused() {
     let refused_by = |own: Vec<String>| {

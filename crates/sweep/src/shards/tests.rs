@@ -34,7 +34,7 @@ fn what_was_written_is_there_when_a_sweep_goes_on() {
     let mut shards = resume(folder.path(), 6).unwrap();
     assert_eq!(shards.row(&identity(1)).unwrap(), row(1).1);
     write(&mut shards, 3, 3..6);
-    // In the order of their names they are in that of the sweep.
+    // The order of their names is that of the sweep.
     let files = shards.files().unwrap();
     let texts = files.iter().map(|path| fs::read_to_string(path).unwrap());
     let seeds: Vec<_> = texts
@@ -122,7 +122,7 @@ fn a_file_is_no_folder() {
     }
 }
 
-/// Who may only read the folder's files cannot keep its owner from writing there.
+/// A user who may only read the folder's files cannot keep its owner from writing there.
 #[test]
 fn a_stranger_locks_no_folder() {
     if !tidegate_testing::is_root() {

@@ -14,9 +14,10 @@
 //! A second window follows CUBIC for bottlenecks that are no ABC routers; the smaller one counts, and neither is more than
 //! twice what is in flight (§4.1).
 //!
-//! What the paper leaves open is as in its authors' kernel modules (`tcp_abc.c`, `tcp_abccubic.c`): a brake is CE, which the
-//! receiver echoes as for DCTCP; the window is five packets at least, both may exceed twice what is in flight by five; what
-//! leaves is paced at twice the window a round trip. Without ECN everything accelerates, and CUBIC's window is what counts.
+//! Where the paper leaves a choice, this does as its authors' kernel modules do (`tcp_abc.c`, `tcp_abccubic.c`): a
+//! brake is CE, which the receiver echoes as for DCTCP; the window is at least five packets, and both windows may
+//! exceed twice the packets in flight by five; packets are paced at twice the window a round trip. Without ECN
+//! everything accelerates, and only CUBIC's window limits.
 
 use super::cubic::Cubic;
 use super::{AckSample, CongestionControl, Event, Recovery, Window};
@@ -26,10 +27,10 @@ use crate::cc::{Flight, RateSample};
 const Q16: u32 = 16;
 const ONE: u64 = 1 << Q16;
 
-/// The least window, and how much windows may exceed twice what is in flight by, in packets.
+/// The least window, and by how much windows may exceed twice the packets in flight, in packets.
 const LEAST: u64 = 5;
 
-/// The pacing rate is so many times the window a round trip.
+/// The pacing rate in windows a round trip.
 const PACING_GAIN: u64 = 2;
 
 /// ABC's state.
@@ -43,7 +44,7 @@ pub(super) struct Abc {
 }
 
 impl Abc {
-    /// Equation 3, for an ACK of so many packets, of which so many say that they brake.
+    /// Equation 3, for an ACK of `acked` packets, `braked` of which brake.
     fn heed(&mut self, acked: u32, braked: u32) {
         let braked = braked.min(acked);
         let additive = u64::from(acked) * ONE * ONE / self.window.max(ONE);
@@ -51,7 +52,7 @@ impl Abc {
         self.window = (self.window + more).saturating_sub(u64::from(braked) * ONE);
     }
 
-    /// §4.1: a window that limits nothing is not more than twice what is made use of.
+    /// §4.1: a window that limits nothing is at most twice the packets in flight.
     fn bound(&mut self, in_flight: u32) {
         let most = 2 * u64::from(in_flight) + LEAST;
         self.window = self.window.clamp(LEAST * ONE, most * ONE);

@@ -73,9 +73,9 @@ const CYCLE: [Gain; 8] = [
 /// How long a connection believes what it has measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The bandwidth: so many rounds.
+    /// Rounds for which a bandwidth counts.
     pub bandwidth_rounds: u32,
-    /// The smallest round trip: so long, then PROBE_RTT looks for it.
+    /// How long a smallest round trip counts before PROBE_RTT looks for it.
     pub min_rtt: Duration,
 }
 
@@ -221,7 +221,7 @@ impl Bbr {
         }
         self.sample_long_term(f, s.losses, s.app_limited);
         let bandwidth = Bandwidth::new(delivered, interval);
-        // What the application limited says nothing of the path, unless it is more than was known.
+        // A rate that the application limited says nothing about the path, unless it exceeds the known one.
         if !s.app_limited || bandwidth >= self.max_bandwidth.get() {
             let window = self.memory.bandwidth_rounds;
             self.max_bandwidth
@@ -308,7 +308,7 @@ impl CongestionControl for Bbr {
     }
 
     fn undo_cwnd(&mut self, w: &Window, f: &Flight) -> u32 {
-        // The slow-down was spurious, and so may be what was concluded from it.
+        // The slow-down was spurious, and perhaps also what was concluded from it.
         self.full_bandwidth = Bandwidth::ZERO;
         self.full_rounds = 0;
         self.long_term.reset(self.totals(f));

@@ -182,7 +182,7 @@ pub struct Bbr3 {
     probe_rtt_until: Option<Instant>,
     probe_rtt_round: bool,
 
-    /// The window of the beginning, in segments.
+    /// The initial window, in segments.
     initial_cwnd: u32,
     /// The window before recovery or PROBE_RTT made it small.
     prior_cwnd: u32,

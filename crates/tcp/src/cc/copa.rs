@@ -47,14 +47,15 @@ const MIN_CWND: u64 = 2;
 /// Window of RTTmin (§2.1); the flow's age if that is less.
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 
-/// The same in round trips without a queue, where that is longer: 10 s are few of them over a satellite, and RTTmin would be
-/// forgotten before the queue of slow start is gone. The paper does not have it, its authors' sender does.
+/// The same in round trips without a queue, if that is longer: over a satellite, few round trips fit into 10 s, and
+/// RTTmin would be forgotten before the queue of slow start is gone. The paper does not have it, its authors' sender
+/// does.
 const MIN_RTT_ROUNDS: u32 = 20;
 
 /// Window of RTTmax, in smoothed round trips (§2.2).
 const MAX_RTT_ROUNDS: u32 = 4;
 
-/// The pacing rate is so many times cwnd/RTTstanding (§2.1).
+/// The pacing rate in cwnd/RTTstanding (§2.1).
 const PACING_GAIN: u64 = 2;
 
 /// Copa's state.
@@ -62,7 +63,7 @@ const PACING_GAIN: u64 = 2;
 pub(super) struct Copa {
     /// The window in packets, Q16.
     cwnd: u64,
-    /// The window before a timeout, if that proves to have been none.
+    /// The window before a timeout, in case the timeout proves spurious.
     before_timeout: u64,
     slow_start: bool,
     /// The rate has been at most the target since slow start ended.
@@ -123,7 +124,7 @@ impl Copa {
         ((moved << Q16) / u128::from(self.cwnd)) as u64
     }
 
-    /// §2.1's steps: `limits` says whether the window was made use of.
+    /// §2.1's steps: `limits` says whether the window limited what was sent.
     fn steer(&mut self, now: Instant, acked: u32, limits: bool) {
         let below = self.is_below_target();
         if self.slow_start && !below {
@@ -169,8 +170,8 @@ impl Copa {
 }
 
 impl CongestionControl for Copa {
-    /// The handshake's round trip is not made use of: its packets are small, and where a full one takes long RTTmin would
-    /// never be seen again.
+    /// The handshake's round trip is not used: its packets are small, and over a link that is slow for full packets
+    /// RTTmin would never be seen again.
     fn init(&mut self, w: &mut Window, f: &Flight) {
         w.ssthresh = Window::NO_SSTHRESH;
         self.cwnd = u64::from(w.cwnd) << Q16;

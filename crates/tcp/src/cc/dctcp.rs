@@ -28,7 +28,7 @@ pub struct Dctcp {
 }
 
 impl Default for Dctcp {
-    /// Where nothing is known, all is taken for marked (§4.1: the first reaction is Reno's).
+    /// While nothing is known, everything counts as marked (§4.1: the first reaction is Reno's).
     fn default() -> Self {
         Self {
             alpha: MAX_ALPHA,

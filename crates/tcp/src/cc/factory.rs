@@ -1,4 +1,4 @@
-//! What makes a connection's congestion control.
+//! Factories of congestion controls.
 
 use super::{Algorithm, CongestionControl};
 use crate::Ecn;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// use tidegate_tcp::cc::{CongestionControl, Factory, Flight, Window};
 /// use tidegate_tcp::{Config, Connection, Instant};
 ///
-/// /// So many segments.
+/// /// A window of this many segments.
 /// #[derive(Debug)]
 /// struct Fixed(u32);
 ///
@@ -63,12 +63,13 @@ pub enum Factory {
     },
 }
 
-/// Makes a congestion control for a connection. The number is of what it does at random: another for each connection, and the
-/// same whenever the same is run ([`Config::seed`](crate::Config::seed)).
+/// Makes a congestion control for a connection. The number is a seed for its random choices: another one for each
+/// connection, and the same ones in the same run ([`Config::seed`](crate::Config::seed)).
 pub type Build = dyn Fn(u64) -> Box<dyn CongestionControl> + Send + Sync;
 
 impl Factory {
-    /// One of the caller's own; `build` is called once for each connection, with the seed of what it does at random.
+    /// A congestion control of the caller's own; `build` is called once for each connection, with a seed for its random
+    /// choices.
     pub fn new(build: impl Fn(u64) -> Box<dyn CongestionControl> + Send + Sync + 'static) -> Self {
         Self::Own {
             build: Arc::new(build),
@@ -77,8 +78,9 @@ impl Factory {
         }
     }
 
-    /// The same, which asks for ECN whatever the configuration, and whose packets carry `ect`. One that needs classic ECN has
-    /// each packet's mark told to it, as DCTCP has. No effect on this crate's own, each of which knows what it needs.
+    /// Lets it ask for ECN whatever the configuration, and its packets carry `codepoint`. If it needs classic ECN, it
+    /// is told each packet's mark, as DCTCP is. No effect on this crate's own algorithms, each of which knows what it
+    /// needs.
     pub fn with_ecn(mut self, needs: EcnMode, codepoint: Ecn) -> Self {
         if let Self::Own { needs_ecn, ect, .. } = &mut self {
             (*needs_ecn, *ect) = (needs, codepoint);
@@ -94,7 +96,7 @@ impl Factory {
         }
     }
 
-    /// The codepoint of what it sends, where ECN is agreed on.
+    /// The codepoint of its packets, where ECN is agreed on.
     pub const fn ect(&self) -> Ecn {
         match self {
             Self::Algorithm(algorithm) => algorithm.ect(),
@@ -102,7 +104,7 @@ impl Factory {
         }
     }
 
-    /// A fresh one, for one connection; `seed` is of what it does at random.
+    /// A new instance for one connection; `seed` is for its random choices.
     pub fn build(&self, seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Algorithm(algorithm) => algorithm.build(seed),

@@ -23,7 +23,7 @@ const ONE: u64 = 1 << 7;
 const BETA_MIN: u64 = 1 << 6;
 const BETA_MAX: u64 = 102;
 
-/// Of a greater step than this, in jiffies, RTTmax takes no notice.
+/// RTTmax ignores a step larger than this, in jiffies.
 const MAX_RTT_STEP: u64 = 20 * HZ / 1000;
 
 /// Below this RTTmin, in jiffies, β does not adapt.

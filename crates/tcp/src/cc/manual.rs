@@ -1,9 +1,9 @@
-//! No congestion control of its own: window and rate are what somebody says.
+//! No congestion control of its own: the caller sets window and rate.
 
 use super::{CongestionControl, Window};
 use crate::cc::{Flight, RateSample};
 
-/// What a sender is told.
+/// The caller's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manual {
     /// Congestion window in segments, at least 1; none: as large as can be.
@@ -22,7 +22,7 @@ impl Manual {
     }
 }
 
-/// Does as it is told, whatever is lost: losses are repaired, and change no window.
+/// Does what the settings say, whatever is lost: losses are repaired, and change no window.
 impl CongestionControl for Manual {
     fn ssthresh(&mut self, w: &Window, _f: &Flight) -> u32 {
         w.cwnd.max(2)

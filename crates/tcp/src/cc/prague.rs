@@ -1,13 +1,13 @@
-//! TCP Prague (draft-briscoe-iccrg-prague-congestion-control-04, in what it leaves open the L4S team's Linux): DCTCP for
-//! the Internet. It sends with ECT(1), so that an L4S queue (RFC 9332) marks it early and often.
+//! TCP Prague (draft-briscoe-iccrg-prague-congestion-control-04; where that leaves a choice, as in the L4S team's
+//! Linux): DCTCP for the Internet. It sends with ECT(1), so that an L4S queue (RFC 9332) marks it early and often.
 //!
 //! * The window has a fraction (§2.4.2), and grows with each segment that was not marked, whatever the others were.
 //! * The share of marks is an average over virtual round trips of 25 ms at least (§2.4.1), and so is the window's growth:
 //!   flows of shorter round trips have the rate of one of 25 ms (§2.4.4, RTT independence).
 //! * What leaves is paced, in bursts of a quarter of a millisecond (§2.5.1).
 //!
-//! Left out are smaller segments and the rate in place of the window where that is below four segments, and the change to
-//! Reno where ECN was not agreed on: without marks only losses are answered, as Reno does.
+//! Left out are smaller segments, the rate in place of the window where that is below four segments, and the change to
+//! Reno where ECN was not agreed on: without marks it reacts only to losses, as Reno does.
 
 use super::{CongestionControl, Event, Recovery, Window};
 use crate::cc::{Flight, RateSample};
@@ -26,9 +26,9 @@ const ONE: u64 = 1 << WINDOW_BITS;
 const SHIFT_G: u32 = 4;
 /// The least virtual round trip (§2.4.4).
 const TARGET_RTT: Duration = Duration::from_millis(25);
-/// Longer ones grow by a segment a round trip, whatever they are.
+/// Round trips longer than this grow by a segment each, however long they are.
 const LONGEST_SCALED: Duration = Duration::from_millis(100);
-/// Round trips after slow start in which it behaves as any other.
+/// Round trips after slow start in which it behaves like other senders.
 const TRANSITION: u32 = 4;
 /// A burst lasts 2⁻¹² s.
 const BURST_SHIFT: u32 = 12;
@@ -47,7 +47,7 @@ pub struct Prague {
     reduced: Instant,
     /// The window with its fraction.
     window: u64,
-    /// By what a whole window of unmarked segments lets it grow.
+    /// By how much a whole window of unmarked segments lets it grow.
     increase: u64,
     /// The round trip ends when this offset is acknowledged.
     round_end: u64,
@@ -114,7 +114,7 @@ impl Prague {
         (ONE * square(rtt) + square(TARGET_RTT) / 2) / square(TARGET_RTT)
     }
 
-    /// §2.4.3: only what was not marked lets the window grow.
+    /// §2.4.3: only unmarked segments let the window grow.
     fn grow(&mut self, w: &mut Window, f: &Flight, sample: &RateSample) {
         let mut acked = sample.acked_sacked;
         if sample.marked > 0 {
@@ -139,8 +139,8 @@ impl Prague {
         self.window += (increase + window / 2) / window;
     }
 
-    /// Whether the pacing holds back what the window would let leave. Linux's `fq` counts that as in flight, and so as
-    /// limited by the window; here it waits in the sender.
+    /// Whether pacing holds back what the window allows. Linux's `fq` counts those segments as in flight, and so as
+    /// limited by the window; here they wait in the sender.
     fn is_used(&self, sample: &RateSample) -> bool {
         2 * u64::from(sample.prior_in_flight) + LEAST >= self.window >> WINDOW_BITS
     }
@@ -157,7 +157,7 @@ impl Prague {
         }
     }
 
-    /// §2.5.1: what is in flight, or may be, in a smoothed round trip; twice in slow start.
+    /// §2.5.1: the segments in flight, or allowed to be, in a smoothed round trip; twice as many in slow start.
     fn pace(&mut self, w: &mut Window, f: &Flight) {
         let Some(srtt) = f
             .srtt
@@ -194,7 +194,7 @@ impl Prague {
     }
 }
 
-/// What [`LEAST_RATE`] has in flight.
+/// The bytes in flight at [`LEAST_RATE`].
 fn least_window(f: &Flight) -> u64 {
     let srtt = f.srtt.unwrap_or_default().as_micros() as u64;
     let segment_us = u64::from(f.mss.max(1)) * 1_000_000;

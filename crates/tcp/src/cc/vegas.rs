@@ -67,7 +67,7 @@ impl Default for Vegas {
 }
 
 impl Vegas {
-    /// What was measured before says nothing of the next round (`vegas_enable`).
+    /// Earlier measurements say nothing about the next round (`vegas_enable`).
     fn enable(&mut self, f: &Flight) {
         self.enabled = true;
         self.end_seq = f.snd_nxt;

@@ -21,7 +21,7 @@ pub struct Flight {
     pub snd_nxt: u64,
     /// Segments delivered since the start.
     pub delivered: u64,
-    /// Of those delivered, and of acknowledgements, how many the peer has reported as marked, as far as is known.
+    /// How many of the delivered segments, and acknowledgements, the peer has reported as marked, as far as is known.
     pub delivered_ce: u64,
     /// Segments lost since the start.
     pub lost: u64,
@@ -54,7 +54,7 @@ pub struct RateSample {
     pub acked_sacked: u32,
     /// Segments that this ACK newly reported as marked.
     pub marked: u32,
-    /// Segments that this ACK made believe lost.
+    /// Segments that this ACK showed to be lost.
     pub losses: u32,
     /// Segments in flight before this ACK.
     pub prior_in_flight: u32,

@@ -28,7 +28,7 @@ pub(super) struct Westwood {
     /// Bandwidth, filtered once and twice.
     once: u64,
     bandwidth: u64,
-    /// Since when, and how many bytes, are measured now.
+    /// The start of the current measurement, and its bytes so far.
     since: u64,
     bytes: u64,
     /// The sender's count at the last ACK; None before the first.
@@ -99,7 +99,7 @@ impl CongestionControl for Westwood {
             self.rtt = from_micros(rtt);
         }
         self.update(jiffies(f.now));
-        // What the first ACK acknowledges was sent before the measurement began.
+        // The segments of the first ACK were sent before the measurement began.
         let before = self.delivered.replace(f.delivered).unwrap_or(f.delivered);
         self.bytes += (f.delivered - before) * u64::from(f.mss);
         if self.reset_rtt_min || self.rtt < self.rtt_min {

@@ -13,15 +13,15 @@ use crate::ecn::{Echo, EcnMode};
 use crate::receive::EcnFeedback;
 use crate::{Ecn, Flags, Segment};
 
-/// What the ends have said to each other.
+/// What the ends have told each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Negotiation {
     agreed: EcnMode,
-    /// How the peer's SYN came.
+    /// The ECN field with which the peer's SYN came.
     syn: Ecn,
-    /// The handshake's last ACK is still to say so (RFC 9768 §3.2.2.1).
+    /// The handshake's last ACK still has to report that (RFC 9768 §3.2.2.1).
     reflects: bool,
-    /// The peer's SYN or last ACK has said that ours was marked.
+    /// The peer's SYN or last ACK has reported that ours was marked.
     ours_marked: bool,
 }
 
@@ -35,7 +35,7 @@ const fn reflect(ecn: Ecn) -> u8 {
     }
 }
 
-/// Flags of a SYN that asks for that.
+/// Flags of a SYN that asks for `mode`.
 const fn request(mode: EcnMode) -> u8 {
     match mode {
         EcnMode::Off => 0b000,
@@ -45,7 +45,7 @@ const fn request(mode: EcnMode) -> u8 {
 }
 
 impl Negotiation {
-    /// The peer's SYN, which asks: what is agreed to, where at most `wanted` is (RFC 9768 §3.1.2).
+    /// The peer's SYN asks for ECN: chooses what to agree to, at most `wanted` (RFC 9768 §3.1.2).
     fn asked(&mut self, wanted: EcnMode, syn: &Segment) {
         let classic = syn.flags.has(Flags::ECE.with(Flags::CWR));
         self.agreed = match syn.flags.ace() {
@@ -57,7 +57,7 @@ impl Negotiation {
         };
     }
 
-    /// The peer's SYN-ACK, where `wanted` was asked for.
+    /// The peer's SYN-ACK answers our request for `wanted`.
     fn answered(&mut self, wanted: EcnMode, answer: &Segment) {
         let ace = answer.flags.ace();
         self.agreed = match (wanted, ace) {
@@ -74,7 +74,7 @@ impl Negotiation {
 }
 
 impl Connection {
-    /// Notes what the peer's SYN says of ECN; `answers`: it is one to ours.
+    /// Notes what the peer's SYN says about ECN; `answers`: it answers ours.
     pub(super) fn negotiate_ecn(&mut self, syn: &Segment, answers: bool) {
         let wanted = self.config.ecn();
         self.ecn.syn = syn.ecn;
@@ -85,7 +85,7 @@ impl Connection {
         }
     }
 
-    /// The handshake's last ACK says how our SYN-ACK came.
+    /// The handshake's last ACK reports the ECN field with which our SYN-ACK came.
     pub(super) fn hear_reflection(&mut self, segment: &Segment) {
         let reflected = self.state == State::SynReceived
             && self.ecn.agreed == EcnMode::Accurate
@@ -105,7 +105,7 @@ impl Connection {
             return;
         }
         self.sender.use_ecn(agreed, ours_marked.into());
-        // As in Linux, where it is the host's congestion control that answers for what the host receives.
+        // As in Linux, where the host's congestion control also decides how the host reports marks.
         let dctcp = self.config.congestion_control.needs_ecn() == EcnMode::Classic;
         let feedback = match agreed {
             EcnMode::Accurate => EcnFeedback::Accurate,
@@ -120,8 +120,9 @@ impl Connection {
         self.ecn.agreed
     }
 
-    /// The flags of our SYN, or SYN-ACK, beside those that it has; one that is sent again because nothing came
-    /// asks for nothing, since a middlebox may have taken offence (RFC 3168 §6.1.1.1, `tcp_ecn_fallback`).
+    /// The ECN flags of our SYN, or SYN-ACK, added to its other flags. A SYN that is sent again because nothing came
+    /// asks for nothing, since a middlebox may have dropped the first for its flags (RFC 3168 §6.1.1.1,
+    /// `tcp_ecn_fallback`).
     pub(super) fn syn_ecn_flags(&self, flags: Flags) -> Flags {
         let answers = self.state == State::SynReceived;
         let ace = match (answers, self.ecn.agreed) {
@@ -134,7 +135,7 @@ impl Connection {
         flags.with_ace(ace)
     }
 
-    /// The IP header's field of a SYN or SYN-ACK: only what needs ECN marks its SYNs ECN-capable, too.
+    /// The IP header's field of a SYN or SYN-ACK: only algorithms that need ECN mark their SYNs ECN-capable, too.
     pub(super) fn syn_ecn(&self) -> Ecn {
         let answers = self.state == State::SynReceived;
         let asks = self.handshake.retransmits() == 0;
@@ -150,13 +151,13 @@ impl Connection {
         }
     }
 
-    /// Puts on a segment what ECN wants of it; `new`: it has data that are sent for the first time (`tcp_ecn_send`).
+    /// Sets a segment's ECN field and flags; `new`: it has data that are sent for the first time (`tcp_ecn_send`).
     pub(super) fn label(&mut self, segment: &mut Segment, new: bool) {
         let algorithm = &self.config.congestion_control;
         let capable = match self.ecn.agreed {
             EcnMode::Off => return,
             EcnMode::Classic => new || algorithm.needs_ecn() > EcnMode::Off,
-            // Whatever it is (RFC 9768 §3.2.2.5.2 has pure ACKs' marks counted, too).
+            // Any segment (RFC 9768 §3.2.2.5.2 has pure ACKs' marks counted, too).
             EcnMode::Accurate => true,
         };
         if capable {
@@ -171,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// What a segment says of marks.
+    /// What a segment says about marks.
     pub(super) fn echo_of(&self, segment: &Segment) -> Echo {
         let syn = segment.flags.has(Flags::SYN);
         match self.ecn.agreed {

@@ -10,7 +10,7 @@ use tidegate_time::Instant;
 /// First timeout of a SYN (RFC 6298 §2.1, `TCP_TIMEOUT_INIT`).
 const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// So many SYNs are sent again a second after the one before, without backoff, since Linux 6.5
+/// SYNs that are sent again a second after the one before, without backoff, since Linux 6.5
 /// (`tcp_syn_linear_timeouts`).
 const LINEAR_TIMEOUTS: u32 = 4;
 
@@ -19,10 +19,10 @@ const LINEAR_TIMEOUTS: u32 = 4;
 const SYN_RETRIES: u32 = 6 + LINEAR_TIMEOUTS;
 const SYN_ACK_RETRIES: u32 = 5;
 
-/// What a peer takes that says nothing (RFC 9293 §3.7.1).
+/// The MSS of a peer that states none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
-/// What Linux takes for the smallest that anyone can mean (`TCP_MIN_MSS`).
+/// The least MSS that Linux accepts as meant (`TCP_MIN_MSS`).
 const LEAST_MSS: u16 = 88;
 
 /// The SYN's timer, and what the peer's SYN said.
@@ -35,8 +35,8 @@ pub(super) struct Handshake {
     /// When it was sent first.
     first: Option<Instant>,
     transmissions: u32,
-    /// How often its time was up. A peer that has not heard of our SYN-ACK has it sent again, too, which
-    /// brings giving up no nearer (`num_timeout` beside `num_retrans` in Linux).
+    /// How often the timer ran out. A SYN-ACK that is sent again because the peer repeated its SYN does not count
+    /// towards giving up (`num_timeout` beside `num_retrans` in Linux).
     timeouts: u32,
     timeout: Duration,
     ticks: Option<Ticks>,
@@ -103,7 +103,8 @@ impl Handshake {
     }
 
     /// The handshake's round trip. If several SYNs were sent, the answer's timestamp says which one it answers
-    /// (`tcp_synack_rtt_meas`, and `tcp_ack_update_rtt` at the client); without, that is not known (Karn).
+    /// (`tcp_synack_rtt_meas`, and `tcp_ack_update_rtt` at the client); without one, the round trip is not known
+    /// (Karn).
     pub(super) fn rtt(
         &self,
         now: Instant,
@@ -116,8 +117,8 @@ impl Handshake {
         }
     }
 
-    /// Whether more than one SYN was lost, as far as the answer's timestamp does not say that the first one arrived
-    /// (RFC 6928 §2; Linux lets one loss pass: `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    /// Whether more than one SYN was lost, unless the answer's timestamp says that the first one arrived (RFC 6928 §2;
+    /// Linux tolerates one loss: `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
     pub(super) fn lost_syns(&self, clock: &Clock, answer: Option<Timestamps>) -> bool {
         let answers_first = |first| clock.is_echo_of(first, answer);
         self.retransmits() > 1 && self.timeouts > 0 && !self.first.is_some_and(answers_first)

@@ -1,4 +1,4 @@
-//! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
+//! How segments are processed once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
 use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
 use crate::ecn::Echo;
@@ -32,7 +32,7 @@ impl Connection {
             .heard(now, segment.timestamps, offset, self.receiver.last_ack());
         self.receiver.note_mark(segment.ecn);
         let echo = match handshaking {
-            // It says how the SYN-ACK came.
+            // It reports the ECN field with which the SYN-ACK came.
             true => Echo::Nothing,
             false => self.echo_of(segment),
         };
@@ -66,8 +66,8 @@ impl Connection {
         true
     }
 
-    /// Neither a reset nor a SYN, unless the SYN is `known`. Those that are not beyond doubt are
-    /// challenged (RFC 5961 §3.2, §4.2).
+    /// Whether it is neither a reset nor a SYN, unless the SYN is `known`. Doubtful ones are challenged (RFC 5961 §3.2,
+    /// §4.2).
     fn is_plain(&mut self, now: Instant, segment: &Segment, offset: u64, known: bool) -> bool {
         if segment.flags.has(Flags::RST) {
             if offset == self.receiver.next() {
@@ -96,7 +96,7 @@ impl Connection {
             return false;
         };
         if offset > self.sender.next() {
-            // What was never sent cannot be acknowledged.
+            // Data that were never sent cannot be acknowledged.
             self.receiver.refuse(now, 0, 0);
             return false;
         }
@@ -227,9 +227,9 @@ impl Connection {
         None
     }
 
-    /// The sender's next segment, with room for the SACK blocks and read rate that go with it. New ones are cut
-    /// to the room that there is; one that is sent again may be from a time when there was more,
-    /// and then goes as two (`tcp_fragment` in `__tcp_retransmit_skb`).
+    /// The sender's next segment, with room for the SACK blocks and read rate that go with it. A new segment is cut to
+    /// the room that there is. One that is sent again may be from a time when there was more room, and is then split in
+    /// two (`tcp_fragment` in `__tcp_retransmit_skb`).
     fn transmit_data(&mut self, now: Instant) -> Option<Transmission> {
         let report = self.receiver.report_bytes();
         self.sender.reserve(report);
@@ -268,7 +268,7 @@ impl Connection {
         self.carry(now, &ad, (offset, len), flags)
     }
 
-    /// A segment of `len` bytes at `offset` that says what `ad` does.
+    /// A segment of `len` bytes at `offset` with the fields of `ad`.
     fn carry(
         &self,
         now: Instant,
@@ -289,7 +289,7 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 §3.10.7: a reset in answer to an ACK takes its number, one of our own our next.
+    /// RFC 9293 §3.10.7: a reset that answers an ACK takes that ACK's number, one of our own takes our next.
     pub(super) fn reset_segment(&mut self, now: Instant, seq: Seq) -> Segment {
         Segment {
             seq,

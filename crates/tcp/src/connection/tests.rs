@@ -15,15 +15,15 @@ use tidegate_time::Instant;
 /// One way.
 const DELAY: Duration = Duration::from_millis(10);
 
-/// Two ends and what is on the way between them.
+/// Two ends and the segments on the way between them.
 struct Pair {
     now: Instant,
     ends: [Option<Connection>; 2],
-    /// To each end: when it arrives, and what.
+    /// To each end: arrival times and segments.
     pipes: [VecDeque<(Instant, Segment)>; 2],
-    /// Takes segments out of the way: (from which end, how many sent before it from there, it).
+    /// Drops segments: (from which end, how many that end has sent before, the segment).
     lose: fn(usize, usize, &Segment) -> bool,
-    /// Marks those that are ECN-capable, likewise.
+    /// Marks ECN-capable segments, with the same arguments.
     mark: fn(usize, usize, &Segment) -> bool,
     sent: [usize; 2],
     server: Config,

@@ -1,4 +1,4 @@
-//! The timestamps option: our clock, and what of the peer's is echoed (RFC 7323).
+//! The timestamps option: our clock, and which of the peer's stamps is echoed (RFC 7323).
 
 use crate::{Config, Timestamps};
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Clock {
         })
     }
 
-    /// How long ago that was sent what the segment answers, in whole ticks and at least one (`tcp_rtt_tsopt_us`).
+    /// How long ago the segment was sent that this one answers, in whole ticks and at least one (`tcp_rtt_tsopt_us`).
     pub(super) fn since_echoed(
         &self,
         now: Instant,
@@ -62,7 +62,7 @@ impl Clock {
         Some(Duration::from_millis(ticks.into()))
     }
 
-    /// Whether the segment answers what was sent at that time.
+    /// Whether the segment answers one that was sent at `sent`.
     pub(super) fn is_echo_of(&self, sent: Instant, option: Option<Timestamps>) -> bool {
         self.agreed && option.is_some_and(|option| option.ecr == self.tick(sent))
     }
@@ -80,9 +80,9 @@ impl Clock {
         (option.val.wrapping_sub(self.recent) as i32) < 0 && now - self.recent_at < PAWS_IDLE
     }
 
-    /// Which TSval is to be echoed (RFC 7323 §4.3): that of the segment that the last ACK
-    /// acknowledged up to, so that a delayed ACK's round trip counts its delay. Linux takes the
-    /// next byte expected for the last one acknowledged (`rcv_wup`), as do we.
+    /// Notes which TSval to echo (RFC 7323 §4.3): that of the segment that begins where the last ACK ended, so that a
+    /// delayed ACK's round trip includes its delay. Linux takes the next byte expected for the last one acknowledged
+    /// (`rcv_wup`), and so do we.
     pub(super) fn heard(
         &mut self,
         now: Instant,
@@ -95,7 +95,7 @@ impl Clock {
         }
     }
 
-    /// Milliseconds since that left which the option answers.
+    /// Milliseconds since the segment left that the option answers.
     pub(super) fn echo_age(&self, now: Instant, option: Option<Timestamps>) -> Option<u32> {
         let option = option.filter(|_| self.agreed)?;
         let ours = Timestamps::tick(now).wrapping_add(self.offset);

@@ -11,7 +11,7 @@ const DELAY_MAX: Duration = Duration::from_millis(200);
 /// ACKs in a row that are not delayed, at most (`TCP_MAX_QUICKACKS`).
 const QUICK_MAX: u64 = 16;
 
-/// What is taken for a full segment before one has come (`TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
+/// The size of a full segment before one has come (`TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
 const MSS_DEFAULT: u32 = 536;
 const MSS_MIN: u32 = 88;
 
@@ -20,7 +20,7 @@ const MSS_MIN: u32 = 88;
 const RTO_INITIAL: Duration = Duration::from_secs(1);
 const RTO_MIN: Duration = Duration::from_millis(200);
 
-/// Answers to what lies outside the window come no more often (`tcp_invalid_ratelimit`).
+/// The least time between two answers to segments outside the window (`tcp_invalid_ratelimit`).
 const REFUSAL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// ACKs of out-of-order segments that are put together into one, and for how long
@@ -31,7 +31,7 @@ const COMPRESSED_DELAY: Duration = Duration::from_millis(1);
 /// Duplicate ACKs that the sender needs for its fast retransmit (`TCP_FASTRETRANS_THRESH`).
 const DUPLICATES_NEEDED: u8 = 3;
 
-/// A data segment, as the rules for ACKs look at it.
+/// A data segment, as the rules for ACKs see it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) len: u32,
@@ -39,7 +39,7 @@ pub(super) struct Data {
     pub(super) fin: bool,
 }
 
-/// What is owed to the peer. Linux's `icsk_ack`.
+/// The ACKs that we owe the peer. Linux's `icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acks {
     /// Payload of the peer's full segments, as guessed (`rcv_mss`), and at most (`advmss`).
@@ -156,8 +156,7 @@ impl Acks {
         self.urgent = true;
     }
 
-    /// Something that lies outside the window wants an answer; those without data get one now and
-    /// then only.
+    /// A segment outside the window needs an answer; those without data get one only now and then.
     pub(super) fn refuse(&mut self, now: Instant, len: u32) {
         let recent = |last: Instant| now - last < REFUSAL_INTERVAL;
         if len == 0 {
@@ -222,22 +221,21 @@ impl Acks {
         self.quick = self.quick.max(segments);
     }
 
-    /// Something is wrong, so that the sender is to hear of everything
-    /// (`tcp_enter_quickack_mode`).
+    /// Something is wrong: the sender is to be told of everything (`tcp_enter_quickack_mode`).
     pub(super) fn enter_quick_mode(&mut self, window: u64) {
         self.hurry(window);
         self.interactive = false;
         self.ato = ATO_MIN;
     }
 
-    /// The same of two ACKs: there was congestion, which marks tell (`tcp_data_ecn_check`).
+    /// The same for two ACKs: marks show congestion (`tcp_data_ecn_check`).
     pub(super) fn quicken(&mut self, window: u64) {
         let before = self.quick;
         self.enter_quick_mode(window);
         self.quick = self.quick.min(before.max(2));
     }
 
-    /// Whatever ACK the segment in hand brings about is not delayed.
+    /// The ACK that the segment in hand causes is not delayed.
     pub(super) fn hasten(&mut self) {
         self.urgent = true;
     }
@@ -252,13 +250,13 @@ impl Acks {
         self.quick = 0;
     }
 
-    /// The peer has closed: what is left to say goes with our own FIN.
+    /// The peer has closed: the last ACK goes with our own FIN.
     pub(super) fn fin(&mut self) {
         self.owed = true;
         self.interactive = true;
     }
 
-    /// Whether what was just received is acknowledged without waiting for more.
+    /// Whether the segment just received is acknowledged without waiting for more.
     pub(super) fn is_hurried(&self) -> bool {
         self.urgent || (self.quick > 0 && !self.interactive)
     }
@@ -308,7 +306,7 @@ impl Acks {
         c.until.get_or_insert(now + COMPRESSED_DELAY.min(rtt / 20));
     }
 
-    /// SACK blocks would be lost: what is put together goes out now.
+    /// SACK blocks would be lost: the collected ACKs leave now.
     pub(super) fn flush(&mut self) {
         if self.compressed.count > 0 {
             self.due = true;
@@ -358,8 +356,8 @@ impl Acks {
         }
     }
 
-    /// The delayed ACK's time has come (`tcp_delack_timer_handler`): nothing came to carry it, so
-    /// that the delay was too short, or we are not as interactive as was thought.
+    /// The delayed ACK's time has come (`tcp_delack_timer_handler`): no segment came to carry it, so the delay was too
+    /// short, or we are not as interactive as we seemed.
     fn delay_missed(&mut self) {
         if !self.owed {
             return;

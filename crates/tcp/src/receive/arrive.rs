@@ -1,4 +1,4 @@
-//! What a segment does to the receiver that it arrives at.
+//! What a segment does to the receiver.
 
 use super::ack::Data;
 use super::ecn::Haste;
@@ -12,8 +12,8 @@ use tidegate_time::Instant;
 const TELLING: u32 = 128;
 
 impl Receiver {
-    /// An acceptable segment. What does not begin in the window is ignored; returns the bytes that
-    /// are not, which have arrived now.
+    /// An acceptable segment. Bytes before or beyond the window are ignored; returns the others, which have arrived
+    /// now.
     pub fn segment(&mut self, now: Instant, arrival: &Arrival) -> std::ops::Range<u64> {
         if self.finished() && arrival.offset >= self.next() {
             return 0..0;
@@ -96,7 +96,7 @@ impl Receiver {
         true
     }
 
-    /// What `arrived` may have filled a hole (`tcp_ofo_queue`).
+    /// `arrived` may have filled a hole (`tcp_ofo_queue`).
     fn fill(&mut self, arrived: Range) {
         let overlap = self.reassembly.join(arrived);
         self.overlapped(overlap);
@@ -107,7 +107,7 @@ impl Receiver {
         }
     }
 
-    /// Some of a segment waited beyond a hole already.
+    /// A part of a segment was already held beyond a hole.
     fn overlapped(&mut self, overlap: Overlap) {
         self.duplicates += overlap.bytes;
         if overlap.first.is_some() {

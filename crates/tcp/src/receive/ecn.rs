@@ -1,11 +1,11 @@
-//! Marks that arrive, and what the peer is told of them (RFC 3168 §6.1.3, RFC 9768 §3.2, RFC 8257 §3.2; Linux's
+//! Marks that arrive, and how they are reported to the peer (RFC 3168 §6.1.3, RFC 9768 §3.2, RFC 8257 §3.2; Linux's
 //! `tcp_data_ecn_check`, `tcp_ecn_received_counters`, `dctcp_ece_ack_update`).
 
 use crate::Flags;
 use crate::ecn::CEP_INIT;
 use tidegate_ecn::Ecn;
 
-/// How the receiver tells of marks.
+/// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// Not at all.
@@ -18,18 +18,18 @@ pub enum Feedback {
     Accurate,
 }
 
-/// What marks of data ask of the ACKs.
+/// What marks on data demand of the ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Haste {
     /// Nothing.
     None,
-    /// The next are not delayed: the sender may have a small window, or has just sent again.
+    /// The next ACKs are not delayed: the sender may have a small window, or has just retransmitted.
     Quick,
-    /// The one of the segment in hand is not.
+    /// The ACK of the segment in hand is not delayed.
     Now,
 }
 
-/// An ACK of its own for what came before a change.
+/// A separate ACK for the data before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Early {
     /// It acknowledges up to this offset.
@@ -41,7 +41,7 @@ pub(super) struct Early {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     feedback: Feedback,
-    /// ACKs carry ECE: until CWR comes, or of DCTCP's as long as data come marked.
+    /// ACKs carry ECE: until CWR comes, or for DCTCP as long as data arrive marked.
     echo: bool,
     /// ECN-capable data have come (`TCP_ECN_SEEN`).
     seen: bool,
@@ -49,7 +49,7 @@ pub(super) struct Marks {
     received: u32,
     /// The ECN field of the last segment.
     last: Ecn,
-    /// DCTCP: what was expected after the last data.
+    /// DCTCP: the offset that was expected after the last data.
     next: u64,
     early: Option<Early>,
 }
@@ -73,15 +73,15 @@ impl Marks {
         self.last = ecn;
     }
 
-    /// A segment arrives, with data or without. Whether its ACK is not to be delayed: a change is told at once
-    /// (RFC 9768 §3.2.2.5.1).
+    /// A segment arrives, with data or without. Returns whether its ACK must not be delayed: a change is reported at
+    /// once (RFC 9768 §3.2.2.5.1).
     pub(super) fn segment(&mut self, ecn: Ecn) -> bool {
         self.received += u32::from(ecn == Ecn::Ce);
         let changed = std::mem::replace(&mut self.last, ecn) != ecn;
         changed && self.feedback == Feedback::Accurate
     }
 
-    /// New data arrive, after which `next` is expected; `owed`: what came before them still waits for its ACK.
+    /// New data arrive, after which `next` is expected; `owed`: earlier data still wait for their ACK.
     pub(super) fn data(&mut self, ecn: Ecn, next: u64, owed: bool) -> Haste {
         let seen = self.seen;
         self.seen |= ecn.is_capable();
@@ -100,7 +100,7 @@ impl Marks {
         }
     }
 
-    /// RFC 8257 §3.2: a change of CE is told at once, after an ACK of what came before it.
+    /// RFC 8257 §3.2: a change of CE is reported at once, after an ACK of the data before it.
     fn data_for_dctcp(&mut self, ce: bool, next: u64, owed: bool) -> Haste {
         let ack = std::mem::replace(&mut self.next, next);
         let echo = std::mem::replace(&mut self.echo, ce);
@@ -125,7 +125,7 @@ impl Marks {
         self.early.take()
     }
 
-    /// What an ACK says of marks, as flags; `early`: which ACK, if it is not of everything.
+    /// What an ACK reports about marks, as flags; `early`: which ACK, if it does not cover everything.
     pub(super) fn tell(&self, early: Option<Early>) -> Flags {
         let none = Flags::default();
         match self.feedback {

@@ -14,11 +14,11 @@ use std::time::Duration;
 use tidegate_laws::afc::ReadRate;
 use tidegate_time::Instant;
 
-/// A proactive ACK waits for one that data bring so long, in parts of a round trip (AFC §4.1.3: "a constant
-/// amount of time", which is not given; what is short on one path is long on another).
+/// How long a proactive ACK waits for one that data cause, in parts of a round trip (AFC §4.1.3: "a constant amount of
+/// time", which is not given; a time that is short on one path is long on another).
 const DELAY_PART: u32 = 64;
 
-/// What the peer is told of the application.
+/// What the peer is told about the application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feedback {
     rate: ReadRate,
@@ -57,7 +57,7 @@ impl Feedback {
         self.refused = self.refused.wrapping_add(1);
     }
 
-    /// An ACK leaves: what it says.
+    /// An ACK leaves. Returns its report.
     pub(super) fn tell(&mut self) -> ReadReport {
         self.due = None;
         ReadReport {
@@ -87,9 +87,9 @@ impl Receiver {
         self.feedback = Some(Feedback::new(now));
     }
 
-    /// First offset that there is no room for. What AFC lets the peer send beyond the window is taken
-    /// as far as the buffer goes (Algorithm 1, line 2), and what the window's scale rounded up as far
-    /// as was promised.
+    /// The first offset for which there is no room. Data that AFC lets the peer send beyond the window are taken as far
+    /// as the buffer goes (Algorithm 1, line 2), and data in the part by which the window's scale rounded up as far as
+    /// that was promised.
     pub(super) fn edge(&self) -> u64 {
         let promised = self.window.edge();
         match self.feedback {

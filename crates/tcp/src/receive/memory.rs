@@ -1,4 +1,4 @@
-//! What received data cost, and what share of the limit is offered as a window.
+//! The memory that received data cost, and the share of the limit that is offered as a window.
 //!
 //! Linux charges a segment all the memory that holds it (`truesize`) and takes the ratio of payload
 //! to that, as last seen, for the share of its buffer that the window may promise.
@@ -40,12 +40,12 @@ pub(super) fn truesize(len: u64) -> u64 {
 /// A receive buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
-    /// It may hold so much (`sk_rcvbuf`), and be made to hold so much (`tcp_rmem[2]`).
+    /// The memory that it may hold (`sk_rcvbuf`), and the most to which that may be raised (`tcp_rmem[2]`).
     limit: u64,
     max: u64,
-    /// It holds so much (`sk_rmem_alloc`).
+    /// The memory that it holds (`sk_rmem_alloc`).
     charged: u64,
-    /// Window for memory (`scaling_ratio`).
+    /// The share of memory that the window may promise (`scaling_ratio`).
     ratio: u64,
     /// Counts payload only, and never grows.
     plain: bool,
@@ -86,7 +86,7 @@ impl Memory {
         self.max
     }
 
-    /// Window that `space` bytes of memory are good for (`tcp_win_from_space`).
+    /// The window that `space` bytes of memory allow (`tcp_win_from_space`).
     pub(super) fn window(&self, space: u64) -> u64 {
         (space * self.ratio) / ONE
     }
@@ -115,7 +115,7 @@ impl Memory {
         self.ratio != before
     }
 
-    /// Raises the limit until it is good for `window` bytes. Returns whether it was lower.
+    /// Raises the limit until it allows `window` bytes. Returns whether it was lower.
     pub(super) fn raise(&mut self, window: u64) -> bool {
         let limit = (window * ONE / self.ratio).min(self.max);
         let raised = limit > self.limit;
@@ -129,8 +129,8 @@ impl Memory {
         }
     }
 
-    /// `bytes` of the `payload` bytes that are held are no longer. Linux frees a segment with its
-    /// last byte; here each byte takes its share along.
+    /// `bytes` of the `payload` bytes held are released. Linux frees a segment with its last byte; here each byte
+    /// releases its share.
     pub(super) fn release(&mut self, bytes: u64, payload: u64) {
         self.charged = if bytes == payload {
             0
@@ -144,7 +144,7 @@ impl Memory {
         self.charged <= self.limit
     }
 
-    /// Raises the limit to what is held already, as far as may be (`tcp_clamp_window`).
+    /// Raises the limit to the memory that is held already, as far as allowed (`tcp_clamp_window`).
     pub(super) fn stretch(&mut self) {
         self.limit = self.limit.max(self.charged.min(self.max));
     }

@@ -1,4 +1,4 @@
-//! Reassembly: what has arrived beyond the first hole, as ranges of offsets.
+//! Reassembly: the data that have arrived beyond the first hole, as ranges of offsets.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ impl Range {
     }
 }
 
-/// What of a segment was no news.
+/// The part of a segment that had arrived before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overlap {
     /// The first part that was there already.
@@ -59,7 +59,7 @@ impl Overlap {
 pub(super) struct Reassembly {
     /// Next offset expected (`rcv_nxt`).
     next: u64,
-    /// What lies beyond the hole at `next`: sorted, and none touches another.
+    /// The data beyond the hole at `next`: sorted, and no two ranges touch.
     beyond: VecDeque<Range>,
     /// Bytes in them.
     held: u64,
@@ -101,20 +101,20 @@ impl Reassembly {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// A FIN stands at `offset`, not before [`Self::next`]. Of two, which no sound peer sends, the
-    /// one that comes into order first counts.
+    /// A FIN stands at `offset`, not before [`Self::next`]. If there are two, which no sound peer sends, the first that
+    /// comes into order counts.
     pub(super) fn fin(&mut self, offset: u64) {
         self.fin = Some(self.fin.map_or(offset, |fin| fin.min(offset)));
     }
 
-    /// What arrives in order, up to `end`. [`Self::join`] follows.
+    /// Data arrive in order, up to `end`. [`Self::join`] follows.
     pub(super) fn advance(&mut self, end: u64) {
         self.next = end;
         self.stop_at_fin();
     }
 
-    /// The segment `arrived` has perhaps filled the hole: what lay beyond it is in order now. Returns
-    /// what of the segment lay there already.
+    /// The segment `arrived` may have filled the hole: then the data beyond it are in order now. Returns the part of
+    /// the segment that was held there already.
     pub(super) fn join(&mut self, arrived: Range) -> Overlap {
         let mut overlap = Overlap::default();
         while let Some(&first) = self.beyond.front()
@@ -129,7 +129,7 @@ impl Reassembly {
         overlap
     }
 
-    /// Nothing counts that lies beyond the FIN.
+    /// Data beyond the FIN do not count.
     fn stop_at_fin(&mut self) {
         if self.finished() {
             self.next = self.fin.map_or(self.next, |fin| fin + 1);
@@ -138,7 +138,7 @@ impl Reassembly {
         }
     }
 
-    /// What arrives out of order: all of it beyond [`Self::next`].
+    /// Data arrive out of order: all of them beyond [`Self::next`].
     pub(super) fn out_of_order(&mut self, range: Range) -> Overlap {
         match self.beyond.back_mut() {
             Some(last) if last.end == range.start => last.end = range.end,

@@ -6,19 +6,19 @@ use crate::{SackBlocks, Seq};
 /// Blocks beyond this are not sure to fit, or to arrive in time (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
-/// The blocks of the latest segments, the most recent first, as Linux keeps them
-/// (`selective_acks`): a block that has fallen out of the list comes back with what arrives, not, as
-/// RFC 2018 would have it, with all that touches it.
+/// The blocks of the latest segments, the most recent first, as Linux keeps them (`selective_acks`): a block that has
+/// fallen out of the list comes back with the range that arrives, and not, as RFC 2018 demands, with everything that
+/// touches it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sack {
     blocks: [Option<Range>; SackBlocks::MAX],
-    /// What the last segment repeated; reported once.
+    /// The range that the last segment repeated; reported once.
     duplicate: Option<Range>,
 }
 
 impl Sack {
-    /// A segment has come out of order (`tcp_sack_new_ofo_skb`). Returns whether blocks are
-    /// about to be pushed out of what an ACK can say, so that one must be sent at once.
+    /// A segment has come out of order (`tcp_sack_new_ofo_skb`). Returns whether blocks are about to fall out of those
+    /// that an ACK can report, so that one must be sent at once.
     pub(super) fn out_of_order(&mut self, range: Range) -> bool {
         let extended = self
             .blocks
@@ -58,7 +58,7 @@ impl Sack {
         self.close_gaps();
     }
 
-    /// Nothing is out of order any more, or what was is forgotten.
+    /// Nothing is out of order any more, or out-of-order data were dropped.
     pub(super) fn clear(&mut self) {
         self.blocks = Default::default();
     }
@@ -77,7 +77,7 @@ impl Sack {
         }
     }
 
-    /// What the segment in hand repeats; none if it repeats nothing.
+    /// The range that the segment in hand repeats, if any.
     pub(super) fn set_duplicate(&mut self, duplicate: Option<Range>) {
         self.duplicate = duplicate;
     }

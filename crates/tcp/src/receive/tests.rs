@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 pub(super) const MSS: u32 = 500;
 
-/// What an ACK says: offset, window in bytes, SACK blocks as offsets.
+/// The contents of an ACK: offset, window in bytes, SACK blocks as offsets.
 pub(super) type Said = (u64, u64, Vec<(u64, u64)>);
 
 /// A receiver and its clock, after the handshake.
@@ -42,8 +42,8 @@ impl Script {
         }
     }
 
-    /// One that has left quick ACKs and the window's growth behind, with the stream at its return
-    /// value, and nothing unread or unacknowledged.
+    /// A receiver that has left quick ACKs and the window's growth behind, with the stream at the returned offset, and
+    /// nothing unread or unacknowledged.
     fn settled(buffer: ReceiveBuffer) -> (Self, u64) {
         let mut script = Self::new(buffer);
         let mut next = 1;
@@ -353,12 +353,12 @@ fn what_does_not_fit_is_dropped() {
     }
     let info = script.receiver.info();
     assert_eq!((info.out_of_order, info.dropped), (4, 2));
-    // The application waits for it, so it must come in, but nothing else may.
+    // The application waits for this one, so it must come in, but nothing else may.
     script.data(1, 1);
     assert_eq!(script.receiver.readable(), 1);
     assert_eq!(script.ack().map(|a| (a.0, a.1)), Some((2, 0)));
     script.read(u64::MAX);
-    // What was on its way meets a closed window.
+    // Data that were on their way meet a closed window.
     script.data(2, 1);
     assert_eq!(script.receiver.readable(), 0);
     assert_eq!(script.ack().map(|a| a.0), Some(2));
@@ -444,7 +444,7 @@ proptest! {
     }
 }
 
-/// Classic flow control has no updates but for a window that was closed (AFC §2.2); Linux tells when it
+/// Classic flow control sends no window update unless the window was closed (AFC §2.2); Linux sends one when the window
 /// has doubled.
 #[test]
 fn a_classic_window_is_updated_only_when_it_was_closed() {

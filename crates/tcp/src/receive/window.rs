@@ -33,7 +33,7 @@ pub(super) fn initial(memory: &Memory, mss: u64) -> u64 {
     (space - space % mss).min(FIELD_MAX)
 }
 
-/// What there is to choose a window from.
+/// The inputs from which a window is chosen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stock<'a> {
     pub(super) memory: &'a Memory,
@@ -116,7 +116,7 @@ impl Window {
         self.edge().saturating_sub(next)
     }
 
-    /// The window that would be right now, whatever was promised (`__tcp_select_window`).
+    /// The window that fits now, whatever was promised (`__tcp_select_window`).
     pub(super) fn select(&self, stock: &Stock) -> u64 {
         if stock.memory.is_plain() {
             self.select_plain(stock)
@@ -143,7 +143,7 @@ impl Window {
         }
         if free < full / 2 {
             free &= !(self.granule() - 1);
-            // Silly-window avoidance (RFC 9293 §3.8.6.2.2): rather none than a small one.
+            // Silly-window avoidance (RFC 9293 §3.8.6.2.2): no window is better than a small one.
             if free < stock.memory.full() / 16 || free < mss {
                 return 0;
             }
@@ -216,7 +216,7 @@ impl Window {
         increase > 0
     }
 
-    /// What costs more than its share grows a small window only (`__tcp_grow_window`).
+    /// Segments that cost more than their share grow only a small window (`__tcp_grow_window`).
     fn increase_at(&self, stock: &Stock, len: u64, truesize: u64) -> u64 {
         let mut cost = stock.memory.window(truesize) / 2;
         let mut window = stock.memory.window(stock.memory.max()) / 2;

@@ -7,7 +7,7 @@ use super::{Ack, Sender};
 use crate::cc::Recovery;
 use tidegate_time::Instant;
 
-/// How things stood before an ACK.
+/// The sender's state before an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     pub(super) una: u64,
@@ -71,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// An ACK that came late: what it says by SACK still counts.
+    /// An ACK came late: its SACK blocks still count.
     fn old_ack(&mut self, ack: &Ack, progress: &mut Progress) {
         if !self.sack || ack.sack.is_empty() {
             return;
@@ -98,7 +98,7 @@ impl Sender {
         let prior_delivered = progress.gathering().prior_delivered();
         self.rack.adapt(prior_delivered, self.rate.delivered());
         self.answer_to_loss_probe(ack.offset, progress);
-        // A segment that was refused brings an ACK, but no duplicate one.
+        // A refused segment causes an ACK, but no duplicate one.
         let refused = self.heed_refusals();
         progress.says_else(refused);
         let calm = self.episode.state() == Recovery::Open && !refused;
@@ -142,8 +142,7 @@ impl Sender {
         self.congestion.cap();
     }
 
-    /// Where segments are reordered much, any delivery counts, else only in order
-    /// (`tcp_may_raise_cwnd`).
+    /// If segments are often reordered, any delivery counts, otherwise only delivery in order (`tcp_may_raise_cwnd`).
     fn may_raise_window(&self, progress: &Progress) -> bool {
         progress.acked() || (self.reordering.degree() > DUP_THRESH && progress.sacked())
     }

@@ -1,4 +1,4 @@
-//! What an ACK takes off the queue (`tcp_clean_rtx_queue`), and the round trips that this measures.
+//! What an ACK removes from the queue (`tcp_clean_rtx_queue`), and the round trips that this measures.
 
 use super::Sender;
 use super::ack::Before;
@@ -8,11 +8,11 @@ use super::scoreboard::{Sent, Tags};
 use crate::cc::AckSample;
 use tidegate_time::Instant;
 
-/// What was taken off.
+/// The segments that were removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cleaned {
     segments: u32,
-    /// Segments that had arrived before, as SACK or duplicate ACKs have told.
+    /// Segments that had arrived before, as SACK or duplicate ACKs showed.
     prior_sacked: u32,
     /// When the first and the last of those were sent that were neither retransmitted nor SACKed.
     first_sent: Option<Instant>,
@@ -23,16 +23,16 @@ pub(super) struct Cleaned {
 /// Round trips that an ACK measured, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// Of the earliest segment acknowledged in order; what the timeout is reckoned from.
+    /// Of the earliest segment acknowledged in order; the timeout is computed from it.
     in_order: Option<u32>,
     /// Of the earliest reported by SACK.
     by_sack: Option<u32>,
-    /// Of the latest; what congestion control wants.
+    /// Of the latest; congestion control uses it.
     latest: Option<u32>,
 }
 
 impl Sender {
-    /// Takes what is acknowledged off the queue.
+    /// Removes what is acknowledged from the queue.
     pub(super) fn clean_queue(&mut self, progress: &mut Progress) -> Cleaned {
         let mut cleaned = Cleaned {
             segments: 0,
@@ -77,7 +77,7 @@ impl Sender {
         }
         if !sacked && self.sack {
             self.rate.count_delivered(1);
-            // An echo from before a retransmission is the original's: no news of the later one.
+            // An echo from before a retransmission is the original's, and says nothing about the later one.
             if !(ever && self.echoes.is_before(sent.at)) {
                 self.rack
                     .advance(self.now, (sent.at, end), ever, self.rtt.min_us());

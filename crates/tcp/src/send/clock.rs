@@ -8,12 +8,12 @@ pub(super) fn micros(from: Instant, to: Instant) -> u32 {
     u32::try_from(nanos / 1000).unwrap_or(u32::MAX)
 }
 
-/// The time so many microseconds after another.
+/// The time `micros` microseconds after `at`.
 pub(super) fn later(at: Instant, micros: u64) -> Instant {
     Instant::from_nanos(at.as_nanos().saturating_add(micros * 1000))
 }
 
-/// The time so many microseconds before another.
+/// The time `micros` microseconds before `at`.
 pub(super) fn earlier(at: Instant, micros: u32) -> Instant {
     Instant::from_nanos(at.as_nanos().saturating_sub(u64::from(micros) * 1000))
 }

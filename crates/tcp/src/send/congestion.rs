@@ -1,5 +1,5 @@
-//! The congestion window and the algorithm that steers it, called as Linux calls its own. What the sender
-//! itself does to the window is here, too: reductions, timeouts, idling.
+//! The congestion window and the algorithm that steers it, called as Linux calls its own. The sender's own changes of
+//! the window are here, too: reductions, timeouts, idling.
 
 use crate::cc::{
     AckSample, CongestionControl, Event, Flight, LostSegment, Manual, RateSample, Recovery, Window,
@@ -55,12 +55,12 @@ impl Congestion {
         self.window.pacing_rate
     }
 
-    /// Segments that leave together at most, where the algorithm says so.
+    /// The most segments that leave together, where the algorithm sets this.
     pub(super) fn train_segments(&self) -> Option<u32> {
         self.algorithm.train_segments()
     }
 
-    /// Whether the algorithm sets the window on every ACK, in place of PRR and of what follows timeouts and idling.
+    /// Whether the algorithm sets the window on every ACK, in place of PRR and of the reactions to timeouts and idling.
     pub(super) fn controls_rate(&self) -> bool {
         self.algorithm.controls_rate()
     }
@@ -87,7 +87,7 @@ impl Congestion {
         self.window.cwnd = 1;
     }
 
-    /// Window and rate are what is told from now on.
+    /// The caller sets window and rate from now on.
     pub(super) fn tell(&mut self, manual: Manual) {
         self.algorithm = Box::new(manual);
         self.step_at = None;
@@ -128,7 +128,7 @@ impl Congestion {
         self.algorithm.control(&mut self.window, flight, sample);
     }
 
-    /// An ACK that delivered so many segments may raise the window.
+    /// An ACK that delivered `delivered` segments may raise the window.
     pub(super) fn avoid(&mut self, flight: &Flight, delivered: u32) {
         self.algorithm
             .cong_avoid(&mut self.window, flight, delivered);
@@ -165,7 +165,7 @@ impl Congestion {
         reduced
     }
 
-    /// A timeout: one segment more than what is in flight (RFC 5681 §3.1, equation 4).
+    /// A timeout: one segment more than those in flight (RFC 5681 §3.1, equation 4).
     pub(super) fn collapse(&mut self, in_flight: u32) {
         self.window.cwnd = in_flight + 1;
         self.window.count = 0;
@@ -182,7 +182,7 @@ impl Congestion {
         raised
     }
 
-    /// The window falls halfway to what of it was `used`; the threshold remembers it.
+    /// The window falls halfway to the part of it that was `used`; the threshold remembers it.
     pub(super) fn decay(&mut self, used: u32, ssthresh: u32) {
         if used < self.window.cwnd {
             self.window.ssthresh = ssthresh;

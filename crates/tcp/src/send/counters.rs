@@ -1,6 +1,6 @@
-//! What is counted for people to look at (Linux's `TCP_INFO`), and for telling true DSACKs from false ones.
+//! Counters for people (Linux's `TCP_INFO`), and for telling true DSACKs from false ones.
 
-/// Segments and events, of the handshake only what was sent again.
+/// Segments and events; of the handshake only retransmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     segments_sent: u64,
@@ -12,7 +12,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// So many SYNs, or SYN-ACKs, were sent again, which Linux counts as segments (`total_retrans`).
+    /// `resent` SYNs, or SYN-ACKs, were sent again, which Linux counts as segments (`total_retrans`).
     pub(super) fn after_handshake(resent: u32) -> Self {
         Self {
             retransmits: resent.into(),
@@ -25,7 +25,7 @@ impl Counters {
         self.segments_sent += 1;
     }
 
-    /// It carries what was sent before.
+    /// The segment carries data that were sent before.
     pub(super) fn retransmitted(&mut self) {
         self.retransmits += 1;
     }

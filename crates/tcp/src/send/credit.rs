@@ -1,20 +1,19 @@
-//! The sender's side of adaptive flow control (AFC §4.2.3, Algorithm 4): a window beyond what the
-//! peer has room for, and what to do when that was too much.
+//! The sender's side of adaptive flow control (AFC §4.2.3, Algorithm 4): a window beyond the peer's room, and the
+//! repair when that was too much.
 //!
-//! What finds no room is dropped by the peer, which counts it and tells the count: as many segments, of
-//! those that were sent first, are taken for lost and are sent again as far as the window goes, and
-//! congestion control learns nothing of it (§4.1.2). That is the paper's alternative to Algorithm 4's
-//! lines 6–33, which guess: they freeze with a zero window, hide all losses until something is answered
-//! that was sent after `ts_recover`, and send everything from `una` again. The count keeps the losses of
-//! a path that is congested at the same time apart, needs no window to close, and lets what was refused
-//! leave again a round trip later, so that it arrives when a reader that had paused for no longer comes
-//! back, not a round trip after that.
+//! The peer drops segments for which it has no room, counts them and reports the count. The sender takes as many
+//! segments, those that were sent first, for lost and sends them again as far as the window goes; congestion control
+//! does not learn of it (§4.1.2). That is the paper's alternative to Algorithm 4's lines 6–33, which guess: they freeze
+//! with a zero window, hide all losses until a segment is answered that was sent after `ts_recover`, and send
+//! everything from `una` again. The count keeps simultaneous losses of a congested path apart, needs no window to
+//! close, and lets refused segments leave again a round trip later, so that they arrive when a reader comes back that
+//! had paused for no longer, and not a round trip after that.
 //!
-//! How long it goes on being sent to one that stays away is the window's business: the rate that was told
-//! last is forgotten by and by ([`afc::held`]), and the window shrinks onto what fits.
+//! The window decides how long the sender goes on while the reader stays away: the last reported rate is forgotten
+//! gradually ([`afc::held`]), and the window shrinks to what fits.
 //!
-//! RTT is the smallest of late, not the smoothed one: a reader has no use for what waits in the network's
-//! queues, and a window that grows with the queue that it fills would know no end.
+//! RTT is the smallest recent one, not the smoothed one: data that wait in the network's queues are of no use to a
+//! reader, and a window that grows with the queue that it fills would grow without end.
 
 use super::Sender;
 use super::clock::micros;
@@ -24,26 +23,26 @@ use crate::ReadReport;
 use tidegate_laws::afc;
 use tidegate_time::Instant;
 
-/// A window of more segments than that is not sent in one go (AFC §4.1.4: "a threshold", which is not
-/// given). As many as may begin a connection (RFC 6928).
+/// A larger window, in segments, is not sent in one burst (AFC §4.1.4: "a threshold", which is not given). As many
+/// segments as may begin a connection (RFC 6928).
 const BURST: u32 = 10;
 
-/// Counts of segments refused are modulo 256: a larger step is one back, of an ACK that was overtaken.
+/// Counts of refused segments are modulo 256: a larger step is one backwards, from an ACK that was overtaken.
 const NEWS: u8 = 127;
 
-/// So many refusals may turn out to be untrue, and of many one in so many.
+/// This many refusals may prove untrue, and of many refusals one in this many.
 const SLIPS: u32 = 4;
 
-/// What the peer has said of its application.
+/// What the peer has reported about its application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credit {
-    /// Its read rate in kbit/s, AR, as far as it is remembered, and as of when.
+    /// The read rate in kbit/s, AR, as far as it is remembered, and the time of that.
     kbps: u32,
     at: Instant,
-    /// Segments that it has refused, and how many of these are news.
+    /// Segments that it has refused, and how many of these are new.
     refused: u8,
     fresh: u8,
-    /// Refusals that were believed, and how many of these turned out to be untrue.
+    /// Refusals that were believed, and how many of these proved untrue.
     believed: u32,
     refuted: u32,
 }
@@ -61,7 +60,7 @@ impl Credit {
         }
     }
 
-    /// The peer tells how its application reads, over a path of `rtt` microseconds.
+    /// The peer reports how its application reads, over a path of `rtt` microseconds.
     fn hear(&mut self, now: Instant, report: ReadReport, rtt: u32) {
         let held = afc::held(self.kbps, micros(self.at, now), rtt);
         self.kbps = report.kbps.max(held);
@@ -73,21 +72,21 @@ impl Credit {
         }
     }
 
-    /// One of the refusals that are news is taken for true.
+    /// One of the new refusals is believed.
     fn believe(&mut self) {
         self.fresh -= 1;
         self.believed += 1;
     }
 
-    /// Refusals are counted, not named, so that an honest peer's may fall on others when packets overtake
-    /// each other.
+    /// Refusals are counted, not named, so an honest peer's may be attributed to the wrong segments when packets
+    /// overtake each other.
     fn is_a_lie(&self) -> bool {
         self.refuted > SLIPS.max(self.believed / SLIPS)
     }
 }
 
 impl Sender {
-    /// The peer, which acknowledges up to `offset`, tells how its application reads.
+    /// The peer, which acknowledges up to `offset`, reports how its application reads.
     pub fn peer_reads(&mut self, now: Instant, offset: u64, report: ReadReport) {
         if offset < self.board.una() {
             return;
@@ -97,8 +96,8 @@ impl Sender {
         credit.hear(now, report, rtt);
     }
 
-    /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round
-    /// trip (equation 36). No more than the send buffer holds for retransmission, whatever it says.
+    /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round trip (equation 36).
+    /// Whatever the peer reports, no more than the send buffer holds for retransmission.
     pub fn flow_window(&self) -> u64 {
         let Some(credit) = self.trusted() else {
             return self.peer.size();
@@ -108,12 +107,12 @@ impl Sender {
         afc::window(self.peer.size(), credit.kbps, rtt, most)
     }
 
-    /// What the peer has said, unless it was caught lying.
+    /// The peer's report, unless it was caught lying.
     fn trusted(&self) -> Option<Credit> {
         self.credit.filter(|credit| !credit.is_a_lie())
     }
 
-    /// Segment `number` has just been sent: whether the peer has room for it, or must first read.
+    /// Segment `number` has just been sent: tags whether the peer has room for it, or must read first.
     pub(super) fn tag_credit(&mut self, number: u32) {
         let Some(_) = self.credit else { return };
         let tags = self.board.get(number).tags;
@@ -133,7 +132,8 @@ impl Sender {
         full && self.credit.is_some() && self.episode.is_before_recovery()
     }
 
-    /// An ACK was taken: what it says was refused leaves again, as soon as it may; whether that was any.
+    /// An ACK was taken: segments that it reports as refused leave again as soon as they may. Returns whether there
+    /// were any.
     pub(super) fn heed_refusals(&mut self) -> bool {
         let refused = self.trusted().map_or(0, |credit| credit.fresh);
         for number in self.refusable(refused) {
@@ -150,8 +150,8 @@ impl Sender {
         refused > 0
     }
 
-    /// Line 17: nothing is awaited of what the peer has refused. What it has not is lost on the way, if
-    /// nothing is heard of it.
+    /// Line 17: the sender awaits no answer to refused segments. Others were lost on the way, if nothing is heard of
+    /// them.
     fn await_nothing_refused(&mut self) {
         let head = self.board.head();
         if head.is_some_and(|head| head.tags.has(Tags::REFUSED)) {
@@ -160,7 +160,7 @@ impl Sender {
         }
     }
 
-    /// What was refused has come to the peer, so that what was sent before it and is not there is lost.
+    /// A refused segment has reached the peer, so segments that were sent before it and are not there are lost.
     fn refused_has_arrived(&mut self, number: u32) {
         let Sent { at, tags, .. } = *self.board.get(number);
         let end = self.board.end_of(number);
@@ -169,9 +169,9 @@ impl Sender {
             .advance(self.now, (at, end), ever, self.rtt.min_us());
     }
 
-    /// A segment has arrived at the peer. If that had refused it, and acknowledges it sooner than what was
-    /// sent again can have come, it had it all along: one that does so often is told nothing on credit any
-    /// more, since it has the same sent to it over and over, at the cost of others.
+    /// A segment has arrived at the peer. If the peer had refused it, and acknowledges it sooner than the
+    /// retransmission can have arrived, it had it all along. A peer that does so often gets nothing on credit any more:
+    /// it has the same data sent over and over, at the cost of others.
     pub(super) fn check_refusal(&mut self, sent: &Sent) {
         let Some(credit) = &mut self.credit else {
             return;
@@ -183,8 +183,8 @@ impl Sender {
         }
     }
 
-    /// The segments, `most` of them, that a peer can have refused: whatever it claims, it has promised to
-    /// take what fits its window, and what is on its way cannot have reached it.
+    /// The segments, at most `most`, that a peer can have refused: whatever it claims, it has promised to take what
+    /// fits its window, and segments that are still on their way cannot have reached it.
     fn refusable(&self, most: u8) -> Vec<u32> {
         std::iter::successors(self.board.oldest(), |&number| self.board.later(number))
             .take_while(|&number| self.is_overdue(number))
@@ -199,7 +199,7 @@ impl Sender {
         micros(sent, self.now) >= self.rtt.min_us().unwrap_or(0)
     }
 
-    /// Nothing was heard for a whole timeout while the window is shut (line 21): an empty segment will
+    /// Nothing was heard for a whole timeout while the window is shut (line 21): the answer to an empty segment will
     /// tell when there is room.
     pub(super) fn probe_shut_window(&mut self) {
         self.retries.judge_silence(self.retries.silence(self.now));
@@ -212,8 +212,8 @@ impl Sender {
         self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
     }
 
-    /// Bytes a second at which what the window allows leaves, instead of in one burst: the window in a
-    /// round trip (§4.1.4: "every packet is delayed by RTT/sender's window").
+    /// Pacing rate in bytes a second of what the window allows, instead of one burst: the window in a round trip
+    /// (§4.1.4: "every packet is delayed by RTT/sender's window").
     pub(super) fn burst_rate(&self) -> Option<u64> {
         self.credit?;
         let rtt = u64::from(self.rtt.min_us().filter(|&us| us > 0)?);

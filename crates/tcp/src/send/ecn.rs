@@ -1,12 +1,12 @@
-//! What the peer says of marks, and the reduction that follows (RFC 3168 §6.1.2, RFC 9768 §3.2.2; Linux's `tcp_ecn.h`
-//! and `tcp_enter_cwr`).
+//! What the peer reports about marks, and the reduction that follows (RFC 3168 §6.1.2, RFC 9768 §3.2.2; Linux's
+//! `tcp_ecn.h` and `tcp_enter_cwr`).
 
 use super::Sender;
 use super::progress::Progress;
 use crate::cc::Recovery;
 use crate::ecn::{CEP_INIT, Echo, EcnMode};
 
-/// The ACE field counts modulo so many.
+/// The modulus of the ACE field.
 const ACE_MODULUS: u32 = 8;
 
 /// Bits behind the point of [`Marks::share`], and the weight of an ACK in it, as shifts.
@@ -19,15 +19,15 @@ pub(super) struct Marks {
     mode: EcnMode,
     /// Segments that the peer has reported as marked (`delivered_ce`).
     delivered: u64,
-    /// The share of marks of late, by which it is judged whether the counter has cycled.
+    /// The recent share of marks, by which we judge whether the counter has cycled.
     share: u32,
     /// The next new data tell the peer that the window has been reduced (`TCP_ECN_QUEUE_CWR`).
     queue_cwr: bool,
 }
 
 impl Marks {
-    /// How many segments an ACK newly reports as marked, which has `delivered` so many; `progress`: it is no
-    /// late one.
+    /// The number of segments that an ACK newly reports as marked, which has delivered `delivered` segments;
+    /// `progress`: it is not a late one.
     fn heed(&mut self, echo: Echo, delivered: u32, progress: bool) -> u32 {
         let marked = match (self.mode, echo) {
             (EcnMode::Classic, Echo::Congestion) => delivered,
@@ -40,8 +40,8 @@ impl Marks {
         marked
     }
 
-    /// RFC 9768 §3.2.2.5.2: of many segments three bits leave open how many were marked; it is what the last ones
-    /// make likely. Linux, which has the option with the counters of bytes as well, takes the most without it.
+    /// RFC 9768 §3.2.2.5.2: for many segments three bits leave open how many were marked; the recent share decides.
+    /// Linux, which also has the option with the byte counters, assumes the most without it.
     fn count(&self, ace: u8, delivered: u32) -> u32 {
         let known = self.delivered as u32;
         let sent = u32::from(ace).wrapping_sub(CEP_INIT.into());
@@ -62,14 +62,14 @@ impl Marks {
         self.queue_cwr = self.mode == EcnMode::Classic;
     }
 
-    /// It was for nothing (`tcp_ecn_withdraw_cwr`).
+    /// The reduction was for nothing (`tcp_ecn_withdraw_cwr`).
     pub(super) fn withdraw_cwr(&mut self) {
         self.queue_cwr = false;
     }
 }
 
 impl Sender {
-    /// Both ends have agreed on that; `marked`: of the handshake's segments so many were.
+    /// Both ends have agreed on `mode`; `marked`: the number of the handshake's segments that were marked.
     pub fn use_ecn(&mut self, mode: EcnMode, marked: u64) {
         self.marks = Marks {
             mode,
@@ -88,7 +88,7 @@ impl Sender {
         std::mem::take(&mut self.marks.queue_cwr)
     }
 
-    /// Takes in what an ACK says of marks, which has delivered so many segments.
+    /// Processes what an ACK reports about marks that has delivered `delivered` segments.
     pub(super) fn heed_marks(&mut self, echo: Echo, delivered: u32, progress: &mut Progress) {
         let forward = progress.acked() || progress.sacked();
         let marked = self.marks.heed(echo, delivered, forward);
@@ -110,7 +110,7 @@ impl Sender {
         }
     }
 
-    /// What was in flight is acknowledged, and something above it, so that CWR has reached the peer.
+    /// The data in flight, and something above them, are acknowledged, so CWR has reached the peer.
     pub(super) fn leave_cwr(&mut self) {
         if self.board.una() > self.episode.high() {
             self.end_reduction(false);

@@ -1,4 +1,4 @@
-//! What loss recovery remembers of the current episode. Its states are in [`super::recovery`].
+//! The memory of loss recovery about the current episode. Its states are in [`super::recovery`].
 
 use crate::cc::Recovery;
 use tidegate_time::Instant;
@@ -85,7 +85,7 @@ impl Episode {
         self.reneging = true;
     }
 
-    /// What the peer had to be sent again has arrived.
+    /// The data that had to be sent to the peer again have arrived.
     pub(super) fn end_reneging(&mut self) {
         self.reneging = false;
     }

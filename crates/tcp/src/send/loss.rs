@@ -1,4 +1,4 @@
-//! After a retransmission timeout: what is lost, and whether the timeout came too early (F-RTO, RFC 5682).
+//! After a retransmission timeout: which segments are lost, and whether the timeout came too early (F-RTO, RFC 5682).
 
 use super::Sender;
 use super::progress::Progress;
@@ -7,7 +7,7 @@ use super::scoreboard::Tags;
 use crate::cc::{Event, Recovery};
 
 impl Sender {
-    /// A timeout: all but what was sent a moment ago is lost (`tcp_enter_loss`).
+    /// A timeout: all segments are lost but those sent a moment ago (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self) {
         let new = self.episode.is_before_recovery();
         let unreduced = self.episode.is_unreduced();
@@ -76,15 +76,15 @@ impl Sender {
         self.work.retransmit_lost();
     }
 
-    /// F-RTO (RFC 5682 §3.1); `recovered`: all is acknowledged that was sent before the timeout. Whether that is
-    /// all that the ACK calls for.
+    /// F-RTO (RFC 5682 §3.1); `recovered`: all that was sent before the timeout is acknowledged. Returns whether the
+    /// ACK calls for nothing else.
     fn go_on_with_frto(
         &mut self,
         duplicate_acks: u32,
         progress: &Progress,
         recovered: bool,
     ) -> bool {
-        // Step 3.b: what was sent before the timeout, and not since, arrives.
+        // Step 3.b: a segment arrives that was sent before the timeout, and not again since.
         if progress.original_acked() && self.try_undo_loss(true) {
             return true;
         }

@@ -15,7 +15,7 @@ impl Mss {
         Self { full, reserved: 0 }
     }
 
-    /// New segments are to leave so many bytes for other options (`tcp_current_mss`).
+    /// New segments have to leave `bytes` for other options (`tcp_current_mss`).
     pub(super) fn reserve(&mut self, bytes: u32) {
         self.reserved = bytes;
     }
@@ -25,7 +25,7 @@ impl Mss {
         self.full
     }
 
-    /// As things stand.
+    /// The payload of a new segment now.
     pub(super) fn current(&self) -> u32 {
         self.full - self.reserved
     }

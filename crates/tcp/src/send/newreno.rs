@@ -1,11 +1,11 @@
-//! A peer without SACK: what duplicate ACKs tell (New Reno, RFC 6582).
+//! A peer without SACK: what duplicate ACKs show (New Reno, RFC 6582).
 
 use super::Sender;
 use super::scoreboard::{Duplicates, Tags};
 use crate::cc::Recovery;
 
 impl Sender {
-    /// Another duplicate ACK: one more segment has arrived, which is not known (`tcp_add_reno_sack`).
+    /// Another duplicate ACK: one more segment has arrived, we do not know which (`tcp_add_reno_sack`).
     pub(super) fn count_duplicate_ack(&mut self, count: u32) {
         if count > 0 {
             let duplicates = self.board.add_duplicate_acks(count);

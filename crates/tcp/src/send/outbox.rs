@@ -1,5 +1,5 @@
-//! What the application has given and what of it has not been sent yet, the FIN included; and which of it
-//! Nagle's algorithm keeps back. Offsets are of our stream: data start at 1.
+//! The data that the application has written, and the part that has not been sent yet, the FIN included; and the part
+//! of it that Nagle's algorithm holds back. Offsets are of our stream: data start at 1.
 
 /// Offset of the first byte of data.
 const FIRST: u64 = 1;
@@ -11,7 +11,7 @@ pub(super) struct Outbox {
     written: u64,
     finishing: bool,
     fin_sent: bool,
-    /// Bytes that are held for retransmission at most.
+    /// The most bytes that are held for retransmission.
     capacity: u64,
     /// The application wanted to write more than there was room for.
     was_full: bool,
@@ -39,7 +39,7 @@ impl Outbox {
         self.capacity
     }
 
-    /// Bytes that it would take, while those from `una` on are held.
+    /// Bytes that it would take while it holds those from `una` on.
     pub(super) fn room(&self, una: u64) -> u64 {
         let held = self.written - una.clamp(FIRST, self.written);
         self.capacity.saturating_sub(held)

@@ -1,5 +1,5 @@
-//! What leaves, in Linux's order: what a timer has decided, then retransmissions, then new data
-//! (`tcp_xmit_recovery`, `tcp_write_xmit`).
+//! The order in which segments leave, which is Linux's: first those that a timer has decided on, then retransmissions,
+//! then new data (`tcp_xmit_recovery`, `tcp_write_xmit`).
 
 use super::scoreboard::Tags;
 use super::timer::Timer;
@@ -9,7 +9,7 @@ use super::{Sender, Transmission};
 use crate::cc::Event;
 use tidegate_time::Instant;
 
-/// What has left since the last news, and what is about to.
+/// The segments that have left since the last news, and those that are about to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
     /// The train in hand.
@@ -19,7 +19,7 @@ pub(super) struct Burst {
     /// New segments sent, and whether the first had the queue for itself.
     sent: u32,
     alone: bool,
-    /// The head of the queue was among what was sent again.
+    /// The head of the queue was among the retransmissions.
     head_resent: bool,
 }
 
@@ -105,9 +105,9 @@ impl Sender {
         Some(segment)
     }
 
-    /// Segment `number` once more, if the peer still has room for it: what it has taken back its
-    /// window from is held, but for the head, which serves as a probe (`__tcp_retransmit_skb`).
-    /// Unlike Linux, small segments are not merged on the way.
+    /// Segment `number` once more, if the peer still has room for it. A segment for which the peer has withdrawn the
+    /// window is held back, except for the head, which serves as a probe (`__tcp_retransmit_skb`). Unlike Linux, small
+    /// segments are not merged on the way.
     pub(super) fn retransmit(&mut self, number: u32) -> Option<Transmission> {
         let start = self.board.start(number).max(self.board.una());
         let end = self.board.end_of(number);
@@ -126,12 +126,12 @@ impl Sender {
         Some(self.transmission(start, len, fin && u64::from(len) == payload))
     }
 
-    /// Bytes that the peer has room for from `start` on, where a segment has `payload` left to be sent again; none:
-    /// it is held. The head goes to a closed window, too.
+    /// Bytes that the peer has room for from `start` on, for a segment that has `payload` left to be sent again; none:
+    /// it is held back. The head is sent even to a closed window.
     fn room_for(&self, start: u64, payload: u64) -> Option<u64> {
         let room = self.window_end().saturating_sub(start);
         let head = start == self.board.una();
-        // Half a segment would count as all of it, and AFC's window has no whole number of them. A shut
+        // Half a segment would count as a whole one, and AFC's window does not hold a whole number of segments. A shut
         // window has probes of its own.
         if self.credit.is_some() && room < payload && (!head || self.is_shut()) {
             return None;
@@ -160,7 +160,7 @@ impl Sender {
         let rest = train.after(u64::from(len) + u64::from(fin));
         self.burst.train = rest;
         let mut segment = self.send_at(train.at(), len, fin);
-        // The peer had better not wait for more of it (`__tcp_transmit_skb`).
+        // The peer should not wait for more of the train (`__tcp_transmit_skb`).
         segment.push |= train.is_long() && rest.is_none() && len > 0;
         Some(segment)
     }
@@ -216,7 +216,7 @@ impl Sender {
         }
     }
 
-    /// So many bytes leave together: when, by the pacing.
+    /// `len` bytes leave together. Returns when, by the pacing.
     fn depart(&mut self, len: u64) -> Instant {
         if len > 0 {
             if self.board.in_flight() == 0 {
@@ -237,7 +237,7 @@ impl Sender {
         }
     }
 
-    /// All has left that may.
+    /// All segments that may leave have left.
     fn end_of_burst(&mut self) {
         let sent = std::mem::take(&mut self.burst.sent);
         if sent == 0 && self.unsent() == 0 {
@@ -269,8 +269,8 @@ impl Sender {
         self.outbox.unsent(self.board.end())
     }
 
-    /// Whether the peer's window has room for the whole next segment: never less, however small it
-    /// is (RFC 9293 §3.8.6.2.1; Linux knows no half of the largest window).
+    /// Whether the peer's window has room for the whole next segment: no smaller segment is sent, however small the
+    /// window is (RFC 9293 §3.8.6.2.1; Linux ignores its rule about half of the largest window).
     pub(super) fn next_segment_fits(&self) -> bool {
         let (len, fin) = self.next_segment();
         self.board.end() + u64::from(len) + u64::from(fin) <= self.window_end()

@@ -5,16 +5,16 @@ use super::Sender;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// So many segments leave before pacing begins: the initial window is a burst.
+/// The segments that leave before pacing begins: the initial window is a burst.
 const UNPACED: u64 = 10;
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacing {
     next: Instant,
-    /// Something waits for that time.
+    /// A segment waits for that time.
     waiting: bool,
-    /// Without a rate of the congestion control's, the window's is taken.
+    /// If the congestion control gives no rate, the window's is used.
     by_window: bool,
 }
 
@@ -28,12 +28,12 @@ impl Pacing {
         }
     }
 
-    /// When to look again, if anything waits.
+    /// When to look again, if a segment waits.
     pub(super) fn wake_up(&self) -> Option<Instant> {
         self.waiting.then_some(self.next)
     }
 
-    /// Whether the time has come for what waits.
+    /// Whether the time has come for the segment that waits.
     pub(super) fn wake(&mut self, now: Instant) -> bool {
         let due = self.waiting && self.next <= now;
         self.waiting &= !due;
@@ -47,14 +47,14 @@ impl Pacing {
 }
 
 impl Sender {
-    /// Bytes a second: the congestion control's, what AFC makes of a burst, or the window's.
+    /// Bytes a second: the congestion control's, AFC's for a burst, or the window's.
     fn pacing_rate(&self) -> Option<u64> {
         let rate = self.congestion.pacing_rate();
         let rate = rate.or_else(|| self.burst_rate());
         rate.or_else(|| self.pacing.by_window.then(|| self.window_rate())?)
     }
 
-    /// The window in a smoothed round trip, and a quarter more, so that it is made use of (RFC 9002 §7.7).
+    /// The window in a smoothed round trip, and a quarter more, so that all of it is used (RFC 9002 §7.7).
     fn window_rate(&self) -> Option<u64> {
         let srtt = u64::from(self.rtt.srtt_us());
         let window = u64::from(self.congestion.cwnd()) * u64::from(self.mss.full());
@@ -68,7 +68,7 @@ impl Sender {
         blocks
     }
 
-    /// The time at which `len` bytes leave together, from which the next ones are reckoned.
+    /// The time at which `len` bytes leave together; the next departure counts from it.
     pub(super) fn leave(&mut self, len: u64) -> Instant {
         let Some(rate) = self.pacing_rate().filter(|&rate| rate > 0) else {
             return self.now;
@@ -79,7 +79,7 @@ impl Sender {
         let segments = len.div_ceil(u64::from(self.mss.full()));
         if self.counters.segments_sent() + segments >= UNPACED {
             let gap = Duration::from_nanos(len * 1_000_000_000 / rate);
-            // A late start is made up for, by half a gap at most.
+            // Half a gap of a late start is made up for, at most.
             self.pacing.next = at + (gap - (gap / 2).min(at - planned));
         }
         at
@@ -88,7 +88,7 @@ impl Sender {
 
 #[cfg(test)]
 impl Pacing {
-    /// As [`Pacing::new`] has it.
+    /// As in [`Pacing::new`].
     pub(super) fn set_by_window(&mut self, by_window: bool) {
         self.by_window = by_window;
     }

@@ -1,6 +1,6 @@
-//! Probing a closed window (RFC 9293 §3.8.6.1, `tcp_send_probe0`): a segment without data, one
-//! before what is expected, which the peer must answer. The same timer overrides the sender's
-//! silly-window avoidance (RFC 9293 §3.8.6.2.1): into a window smaller than a segment, only it sends.
+//! Probing a closed window (RFC 9293 §3.8.6.1, `tcp_send_probe0`): a segment without data, with the sequence number
+//! before the next expected one, which the peer must answer. The same timer overrides the sender's silly-window
+//! avoidance (RFC 9293 §3.8.6.2.1): only it sends into a window smaller than a segment.
 
 use super::retries::RETRIES;
 use super::rtt::{RTO_MAX, RTO_MIN};
@@ -8,7 +8,7 @@ use super::timer::Timer;
 use super::{Sender, Transmission};
 
 impl Sender {
-    /// Nothing is in flight, and what is written does not fit into the window: the probes begin.
+    /// Nothing is in flight, and the written data do not fit into the window: the probes begin.
     pub(super) fn start_window_probes(&mut self) {
         if !self.timers.any() {
             self.set_timer_paced(Timer::WindowProbe, self.probe_base());
@@ -48,7 +48,7 @@ impl Sender {
         self.set_timer_paced(Timer::WindowProbe, interval);
     }
 
-    /// As much as a small window takes, or else a probe of a closed one (`tcp_write_wakeup`).
+    /// As much as a small window takes, or else a probe of a closed window (`tcp_write_wakeup`).
     fn window_probe(&mut self) -> Transmission {
         let room = self.window_end().saturating_sub(self.board.end());
         let (len, fin) = self.next_segment();
@@ -62,7 +62,7 @@ impl Sender {
         self.bare_probe()
     }
 
-    /// A segment without data, one before what is expected.
+    /// A segment without data, with the sequence number before the next expected one.
     pub(super) fn bare_probe(&mut self) -> Transmission {
         self.counters.sent();
         Transmission {

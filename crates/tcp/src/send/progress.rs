@@ -18,7 +18,7 @@ pub(super) struct Progress {
     /// Something arrived that was sent before the current episode and never again
     /// (`FLAG_ORIG_SACK_ACKED`).
     original_acked: bool,
-    /// Of what was acknowledged cumulatively, something had been retransmitted.
+    /// Some of the data acknowledged cumulatively had been retransmitted.
     retransmitted_acked: bool,
     /// It carries a DSACK (`FLAG_DSACKING_ACK`), for the loss probe (`FLAG_DSACK_TLP`).
     duplicated: bool,
@@ -99,12 +99,12 @@ impl Progress {
         !(self.advanced || self.is_plain() || self.duplicated)
     }
 
-    /// Whether it says nothing, but perhaps that something has arrived twice.
+    /// Whether it says nothing, except perhaps that a segment has arrived twice.
     pub(super) fn brings_nothing(&self) -> bool {
         !(self.advanced || self.is_plain() || self.sacked)
     }
 
-    /// So many segments were taken off the queue, if any; whether its head has been reported by SACK.
+    /// `segments` segments were removed from the queue, if any; `head_sacked`: its head has been reported by SACK.
     pub(super) fn cleaned(&mut self, segments: u32, head_sacked: bool) {
         self.acked = segments > 0;
         self.reneging = head_sacked;
@@ -120,7 +120,7 @@ impl Progress {
         self.retransmitted_acked = true;
     }
 
-    /// Whether there was such a one.
+    /// Whether such a segment was acknowledged.
     pub(super) fn any_retransmission_acked(&self) -> bool {
         self.retransmitted_acked
     }
@@ -130,7 +130,7 @@ impl Progress {
         self.original_acked |= before;
     }
 
-    /// Without SACK an advance over a retransmission proves nothing of the others.
+    /// Without SACK an advance over a retransmission proves nothing about the other segments.
     pub(super) fn doubt_originals(&mut self) {
         self.original_acked &= !self.retransmitted_acked;
     }
@@ -162,7 +162,7 @@ impl Progress {
         self.sacked
     }
 
-    /// A DSACK reports so many segments; `of_probe`: the loss probe.
+    /// A DSACK reports `segments` segments; `of_probe`: the loss probe.
     pub(super) fn segments_duplicated(&mut self, segments: u32, of_probe: bool) {
         self.duplicated = true;
         self.probe_duplicated |= of_probe;
@@ -174,7 +174,7 @@ impl Progress {
         self.duplicated
     }
 
-    /// Whether that is of the loss probe.
+    /// Whether the DSACK is of the loss probe.
     pub(super) fn probe_duplicated(&self) -> bool {
         self.probe_duplicated
     }
@@ -184,12 +184,12 @@ impl Progress {
         self.sack_delivered
     }
 
-    /// What begins at `start` has arrived after what follows it.
+    /// The segment at `start` has arrived after those that follow it.
     pub(super) fn reordered(&mut self, start: u64) {
         self.lowest_reordered = self.lowest_reordered.min(start);
     }
 
-    /// The lowest offset of this kind, or else SND.NXT.
+    /// The lowest offset that arrived after higher ones, or else SND.NXT.
     pub(super) fn lowest_reordered(&self) -> u64 {
         self.lowest_reordered
     }
@@ -204,7 +204,7 @@ impl Progress {
         self.set_timer |= anew;
     }
 
-    /// It is not: it is set already.
+    /// The timer is not to be set anew: it is set already.
     pub(super) fn keep_timer(&mut self) {
         self.set_timer = false;
     }
@@ -234,7 +234,7 @@ impl Progress {
         self.delayed
     }
 
-    /// So many segments are newly reported as marked; `ece`: that asks for a reduction.
+    /// `marked` segments are newly reported as marked; `ece`: that asks for a reduction.
     pub(super) fn marks(&mut self, marked: u32, ece: bool) {
         self.marked = marked;
         self.ece = ece;
@@ -259,7 +259,7 @@ impl Progress {
         &mut self.gathering
     }
 
-    /// The latest segment acknowledged took so many microseconds, if that is known.
+    /// The round trip of the latest segment acknowledged was `rtt_us`, if it is known.
     pub(super) fn took(&mut self, rtt_us: Option<u32>) {
         self.rtt_us = rtt_us;
     }

@@ -1,5 +1,5 @@
-//! Proportional Rate Reduction (RFC 6937bis; `tcp_cwnd_reduction` of Linux 6.18): during fast
-//! recovery the window follows what is delivered, and ends at the threshold.
+//! Proportional Rate Reduction (RFC 6937bis; `tcp_cwnd_reduction` of Linux 6.18): during fast recovery the window
+//! follows the deliveries, and ends at the threshold.
 
 use super::Sender;
 use crate::cc::{Event, Window};
@@ -68,7 +68,7 @@ impl Sender {
             .reduce(|window| prr.window(window, in_flight, delivered, safe));
     }
 
-    /// A segment is sent while PRR counts what is.
+    /// A segment is sent while PRR counts departures.
     pub(super) fn count_for_prr(&mut self) {
         if self.episode.is_reducing() {
             self.prr.sent();

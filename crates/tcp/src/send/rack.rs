@@ -42,9 +42,8 @@ impl Rack {
         }
     }
 
-    /// A segment was delivered that was sent last at `sent` and ends at `end`
-    /// (`tcp_rack_advance`). If it was sent more than once, an answer faster than any round trip is
-    /// that to an earlier transmission.
+    /// A segment was delivered that was sent last at `sent` and ends at `end` (`tcp_rack_advance`). If it was sent more
+    /// than once, an answer faster than any round trip answers an earlier transmission.
     pub(super) fn advance(
         &mut self,
         now: Instant,
@@ -78,7 +77,7 @@ impl Rack {
         self.dsack_seen = true;
     }
 
-    /// Losses are to be looked for, though nothing new has been delivered.
+    /// Losses have to be looked for, though nothing new has been delivered.
     pub(super) fn look_again(&mut self) {
         self.advanced = true;
     }
@@ -129,7 +128,7 @@ impl Sender {
             .min(self.rtt.srtt_us())
     }
 
-    /// Marks lost what RACK judges so; how long until it must look again (`tcp_rack_detect_loss`).
+    /// Marks the segments lost that RACK judges so; returns how long until it must look again (`tcp_rack_detect_loss`).
     fn detect_losses(&mut self) -> Option<u32> {
         let window = self.reordering_window();
         let mut longest = None;

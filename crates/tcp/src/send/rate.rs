@@ -1,9 +1,9 @@
 //! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`, and
 //! for the fields about loss and flight that of BBRv3).
 //!
-//! A segment notes on its way out what had been delivered by then; its acknowledgement tells how
-//! much more was delivered since, and in how long. The send phase and the ACK phase are measured
-//! apart and the longer one counts, so that compressed ACKs do not pretend to a higher rate.
+//! On its way out a segment notes how much had been delivered by then; its acknowledgement shows how much more was
+//! delivered since, and in which time. The send phase and the ACK phase are measured separately and the longer one
+//! counts, so that compressed ACKs do not pretend to a higher rate.
 
 use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
@@ -11,8 +11,7 @@ use crate::cc::{LostSegment, RateSample};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// What a segment noted when it was sent last. Low halves of counters, and times before it was
-/// sent: so an entry stays small.
+/// What a segment noted when it was sent last. Low halves of counters, and times relative to that, keep an entry small.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Snapshot {
     delivered: u32,
@@ -34,9 +33,9 @@ pub(super) struct Rate {
     /// Segments marked lost.
     lost: u64,
     delivered_at: Instant,
-    /// When the segment was sent that was delivered last.
+    /// When the segment that was delivered last was sent.
     first_sent: Instant,
-    /// Until so many segments are delivered, the application limits the rate; 0: it does not.
+    /// The application limits the rate until this many segments are delivered; 0: it does not.
     app_limited: u64,
 }
 
@@ -63,7 +62,7 @@ impl Gathering {
     }
 }
 
-/// What an ACK did, as a sample reports it.
+/// The effect of an ACK, as a sample reports it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckEffect {
     pub(super) acked_sacked: u32,
@@ -93,7 +92,7 @@ impl Rate {
         self.delivered
     }
 
-    /// So many more are.
+    /// `segments` more are delivered.
     pub(super) fn count_delivered(&mut self, segments: u32) {
         self.delivered += u64::from(segments);
     }
@@ -120,8 +119,7 @@ impl Rate {
         }
     }
 
-    /// A segment that ends at `end` is acknowledged (`tcp_rate_skb_delivered`): the one that was
-    /// sent last counts.
+    /// A segment that ends at `end` is acknowledged (`tcp_rate_skb_delivered`): the segment that was sent last counts.
     pub(super) fn deliver(&mut self, gathering: &mut Gathering, sent: &Sent, end: u64) {
         if sent.tags.has(Tags::RATED) {
             return;
@@ -145,7 +143,7 @@ impl Rate {
         self.first_sent = sent.at;
     }
 
-    /// A segment is marked lost: how it stood when it was sent.
+    /// A segment is marked lost: returns its state when it was sent.
     pub(super) fn lose(&mut self, sent: &Sent) -> LostSegment {
         self.lost += 1;
         let s = &sent.snapshot;
@@ -188,8 +186,8 @@ impl Rate {
         }
     }
 
-    /// None where the interval is shorter than any round trip can be: a retransmission was sent
-    /// for nothing, and the original is what was acknowledged.
+    /// None if the interval is shorter than any round trip can be: then a retransmission was sent for nothing, and its
+    /// original was acknowledged.
     fn interval(
         &self,
         now: Instant,

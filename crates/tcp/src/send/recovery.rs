@@ -17,7 +17,7 @@ use super::progress::Progress;
 use super::timer::Timer;
 use crate::cc::Recovery;
 
-/// Least time, in microseconds, for a peer to show that it has what SACK said it has.
+/// The least time, in microseconds, that a peer has to show that it holds the data that it SACKed.
 const PATIENCE: u32 = 10_000;
 
 impl Sender {
@@ -33,7 +33,7 @@ impl Sender {
             self.board.reset_duplicate_acks();
         }
         if progress.asks_for_reduction() {
-            // The reduction is required, whatever else turns out.
+            // The reduction is required, whatever happens later.
             self.undo.keep_ssthresh(None);
         }
         if self.check_reneging(progress) {
@@ -116,8 +116,8 @@ impl Sender {
         true
     }
 
-    /// An ACK up to a segment that SACK had reported: the peer may have dropped what it held. It is
-    /// given a little time to show otherwise (`tcp_check_sack_reneging`).
+    /// An ACK up to a segment that SACK had reported: the peer may have dropped data that it held. It gets a little
+    /// time to show otherwise (`tcp_check_sack_reneging`).
     fn check_reneging(&mut self, progress: &mut Progress) -> bool {
         if !progress.is_reneging() {
             return false;
@@ -128,7 +128,7 @@ impl Sender {
         true
     }
 
-    /// What is lost by now (`tcp_identify_packet_loss`).
+    /// Finds the segments that are lost by now (`tcp_identify_packet_loss`).
     pub(super) fn identify_losses(&mut self, progress: &mut Progress) {
         if self.board.is_empty() {
             return;
@@ -154,8 +154,8 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins (`tcp_enter_recovery`); `ece`: with an ACK that reports marks. Where marks have
-    /// begun a reduction, there is no second one.
+    /// Fast recovery begins (`tcp_enter_recovery`); `ece`: with an ACK that reports marks. If marks have begun a
+    /// reduction, there is no second one.
     pub(super) fn enter_recovery(&mut self, ece: bool) {
         self.forget_resent_if_none();
         self.remember_for_undo();

@@ -3,10 +3,10 @@
 /// Default of `tcp_reordering`: duplicate ACKs that mean a loss (RFC 5681 §3.2).
 pub(super) const DUP_THRESH: u32 = 3;
 
-/// Largest reordering, in segments, that is reckoned with (`tcp_max_reordering`).
+/// The largest reordering that is assumed, in segments (`tcp_max_reordering`).
 const MAX: u32 = 300;
 
-/// What has been seen of it.
+/// The reordering seen so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reordering {
     /// Segments by which one may be late without being lost.
@@ -27,12 +27,12 @@ impl Reordering {
         self.degree
     }
 
-    /// Whether there has been any.
+    /// Whether any has been seen.
     pub(super) fn seen(&self) -> bool {
         self.seen
     }
 
-    /// A segment was late by so many.
+    /// A segment was late by `segments` others.
     pub(super) fn observe(&mut self, segments: u32) {
         if segments > self.degree {
             self.degree = segments.min(MAX);
@@ -40,13 +40,13 @@ impl Reordering {
         self.seen = true;
     }
 
-    /// One may have been late by so many (`tcp_check_reno_reordering`).
+    /// A segment may have been late by `segments` others (`tcp_check_reno_reordering`).
     pub(super) fn assume(&mut self, segments: u32) {
         self.degree = segments.min(MAX);
         self.seen = true;
     }
 
-    /// There were as many duplicate ACKs as mean a loss, and still a timeout (`tcp_enter_loss`).
+    /// There were enough duplicate ACKs for a fast retransmit, and still a timeout (`tcp_enter_loss`).
     pub(super) fn overestimated(&mut self) {
         self.degree = self.degree.min(DUP_THRESH);
     }

@@ -1,13 +1,13 @@
-//! How long a peer that does not answer is borne with (RFC 9293 §3.8.3's R2; Linux's `tcp_retries2`).
+//! How long the sender waits for a peer that does not answer (RFC 9293 §3.8.3's R2; Linux's `tcp_retries2`).
 
 use super::clock::micros;
 use super::rtt::{RTO_MAX, RTO_MIN};
 use tidegate_time::Instant;
 
-/// Timeouts in a row, reckoned from [`RTO_MIN`], before giving up (`tcp_retries2`).
+/// Timeouts in a row, counted from [`RTO_MIN`], before giving up (`tcp_retries2`).
 pub(super) const RETRIES: u32 = 15;
 
-/// What has been tried in vain.
+/// Attempts that stayed without an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retries {
     /// When the last ACK came.
@@ -27,13 +27,13 @@ impl Retries {
         }
     }
 
-    /// An ACK has come that is no old one.
+    /// An ACK has come that is not an old one.
     pub(super) fn heard(&mut self, now: Instant) {
         self.heard_at = now;
         self.probes_unanswered = 0;
     }
 
-    /// Data were acknowledged, or the timeouts came too early: their row is over.
+    /// Data were acknowledged, or the timeouts came too early: the row of timeouts is over.
     pub(super) fn end_row(&mut self) {
         self.timeouts_in_row = 0;
     }
@@ -48,8 +48,8 @@ impl Retries {
         self.timeouts_in_row > 0
     }
 
-    /// A timeout, `since` microseconds after the first transmission that stayed unanswered. Linux counts no
-    /// retries but waits as long as they would have taken.
+    /// A timeout, `since` microseconds after the first transmission that stayed unanswered. Linux does not count the
+    /// retries, but waits as long as they would have taken.
     pub(super) fn judge_timeout(&mut self, since: u32) {
         self.given_up = self.in_row() && since >= patience(RETRIES);
     }
@@ -59,7 +59,7 @@ impl Retries {
         micros(self.heard_at, now)
     }
 
-    /// A timeout after so much silence, while what is sent but probes a closed window.
+    /// A timeout after `silence` microseconds without an ACK, while the segments sent only probe a closed window.
     pub(super) fn judge_silence(&mut self, silence: u32) {
         self.given_up = silence > 2 * RTO_MAX;
     }
@@ -80,14 +80,13 @@ impl Retries {
         self.probes_unanswered = 0;
     }
 
-    /// Whether it is over.
+    /// Whether the sender has given up.
     pub(super) fn given_up(&self) -> bool {
         self.given_up
     }
 }
 
-/// How many microseconds `retries` timeouts take that start from [`RTO_MIN`] and double
-/// (`tcp_model_timeout`).
+/// Microseconds that `retries` timeouts take that start from [`RTO_MIN`] and double (`tcp_model_timeout`).
 const fn patience(retries: u32) -> u32 {
     let doublings = (RTO_MAX / RTO_MIN).ilog2();
     if retries <= doublings {

@@ -1,5 +1,5 @@
-//! Round-trip times: the smoothed one and the retransmission timeout after RFC 6298 as Linux has
-//! it, and the smallest of late.
+//! Round-trip times: the smoothed one and the retransmission timeout after RFC 6298 as Linux has it, and the smallest
+//! recent one.
 
 use super::clock::micros;
 use std::time::Duration;
@@ -15,10 +15,10 @@ pub(super) const RTO_MAX: u32 = 120_000_000;
 /// `TCP_TIMEOUT_FALLBACK`).
 const RTO_FALLBACK: u32 = 3_000_000;
 
-/// How many microseconds the smallest round trip counts (`tcp_min_rtt_wlen`).
+/// For how many microseconds the smallest round trip counts (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: u32 = 300_000_000;
 
-/// What Linux takes a round trip of 0 for, where it looks for the smallest: a tick.
+/// Linux takes a round trip of 0 for this, a tick, where it looks for the smallest.
 const TICK: u32 = 1000;
 
 /// Estimates, in microseconds.
@@ -30,7 +30,7 @@ pub(super) struct Rtt {
     mdev4: u32,
     /// The largest `mdev4` of the current window, at least [`RTO_MIN`].
     mdev_max: u32,
-    /// The largest of the last windows: what the timeout adds to the smoothed round trip.
+    /// The largest of the last windows, which the timeout adds to the smoothed round trip.
     var: u32,
     /// The window of deviations lasts until this offset is acknowledged.
     window_end: u64,
@@ -101,8 +101,8 @@ impl Rtt {
         }
     }
 
-    /// A measurement for the smallest of late (`tcp_update_rtt_min`). One that the peer may have
-    /// delayed does not raise it.
+    /// A measurement for the smallest recent round trip (`tcp_update_rtt_min`). One that the peer may have delayed does
+    /// not raise it.
     pub(super) fn sample_min(&mut self, now: Instant, sample: u32, delayed: bool) {
         if !(delayed && self.min_us().is_some_and(|min| sample > min)) {
             self.min
@@ -126,7 +126,7 @@ impl Rtt {
         self.backoff
     }
 
-    /// They are over, though nothing was measured.
+    /// The doublings are over, though nothing was measured.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -141,12 +141,12 @@ impl Rtt {
         self.srtt8 / 8
     }
 
-    /// The smallest of late.
+    /// The smallest recent round trip, in microseconds.
     pub(super) fn min_us(&self) -> Option<u32> {
         self.min.get()
     }
 
-    /// The smallest of late.
+    /// The smallest recent round trip.
     pub(super) fn min(&self) -> Option<Duration> {
         self.min_us().map(|us| Duration::from_micros(us.into()))
     }
@@ -156,7 +156,7 @@ impl Rtt {
         (self.srtt8 != 0).then(|| Duration::from_micros(u64::from(self.srtt8) / 8))
     }
 
-    /// What the timeout adds to it.
+    /// The part that the timeout adds to the smoothed round trip.
     pub(super) fn var(&self) -> Duration {
         Duration::from_micros(u64::from(self.mdev4) / 4)
     }
@@ -204,8 +204,7 @@ impl MinFilter {
         self.slide(new);
     }
 
-    /// Lets the best go when it is too old, and keeps the others from parts of the window of their
-    /// own.
+    /// Drops the best when it is too old, and keeps the others from separate parts of the window.
     fn slide(&mut self, new: (Instant, u32)) {
         let b = &mut self.best;
         let age = micros(b[0].0, new.0);

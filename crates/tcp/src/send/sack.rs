@@ -1,5 +1,5 @@
-//! SACK blocks: which segments have arrived (RFC 2018), which twice (RFC 2883), and how far
-//! segments are reordered. After `tcp_sacktag_write_queue`.
+//! SACK blocks: which segments have arrived (RFC 2018), which of them twice (RFC 2883), and how far segments are
+//! reordered. After `tcp_sacktag_write_queue`.
 
 use super::progress::Progress;
 use super::scoreboard::Tags;
@@ -20,7 +20,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Keeps the blocks sorted; more than fit into a header cannot come.
+    /// Keeps the blocks sorted; no more can come than fit into a header.
     fn insert(&mut self, block: Block) {
         if self.len == BLOCKS {
             return;
@@ -37,8 +37,8 @@ impl Blocks {
 }
 
 impl Sender {
-    /// Tags what the blocks of `ack` report. What the last ACK reported already is passed over, so
-    /// that repeating it costs nothing.
+    /// Tags the segments that the blocks of `ack` report. Ranges that the last ACK reported already are skipped, so
+    /// that repeating them costs nothing.
     pub(super) fn tag_sacked(&mut self, ack: &Ack, prior_una: u64, progress: &mut Progress) {
         let duplicate = self.duplicate_block(ack, prior_una, progress);
         // Older than anything that can still matter.
@@ -70,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// Tags what of a block is not `known`.
+    /// Tags the part of a block that is not `known`.
     fn tag_news(&mut self, block: Block, known: &Blocks, progress: &mut Progress) {
         let mut from = block.0;
         for &(left, right) in known.as_slice() {
@@ -187,8 +187,7 @@ impl Sender {
         true
     }
 
-    /// How many segments a DSACK reports, if it can be true (`tcp_dsack_seen`): not more than were
-    /// retransmitted.
+    /// How many segments a DSACK reports, if it can be true (`tcp_dsack_seen`): no more than were retransmitted.
     fn duplicate_segments(&mut self, (left, right): Block, progress: &mut Progress) -> Option<u32> {
         if left >= right || right - left > self.peer.largest() {
             return None;

@@ -1,6 +1,5 @@
-//! What has been sent and not yet acknowledged cumulatively: one entry a segment, in the order of
-//! the stream ([`queue`]) and in the order of their last transmission ([`order`]), each with what is known
-//! of it ([`tags`]). The counters are Linux's.
+//! The segments sent and not yet acknowledged cumulatively: one entry a segment, in the order of the stream ([`queue`])
+//! and in the order of their last transmission ([`order`]), each with its state ([`tags`]). The counters are Linux's.
 
 mod order;
 mod queue;
@@ -31,7 +30,7 @@ pub(super) struct Scoreboard {
     hole_hint: u32,
     /// End of the highest segment ever reported with SACK.
     highest_sacked: u64,
-    /// Segments that have arrived as far as duplicate ACKs tell, from a peer without SACK.
+    /// Segments that have arrived, as duplicate ACKs show, from a peer without SACK.
     duplicate_acks: u32,
 }
 
@@ -77,7 +76,7 @@ impl Scoreboard {
         self.lost
     }
 
-    /// Those of the lost that the peer has refused: no loss of the network's.
+    /// The lost segments that the peer has refused: the network did not lose them.
     pub(super) fn refused(&self) -> u32 {
         self.refused
     }
@@ -92,7 +91,7 @@ impl Scoreboard {
         self.retrans
     }
 
-    /// Whether what is lost has not all been sent again.
+    /// Whether some lost segments have not been sent again.
     pub(super) fn any_to_resend(&self) -> bool {
         self.lost > self.retrans
     }
@@ -212,7 +211,7 @@ impl Scoreboard {
     pub(super) fn resent(&mut self, number: u32, at: Instant, snapshot: Snapshot) {
         self.order.unlink(&mut self.queue, number);
         self.queue.resent(number, at, snapshot);
-        // A loss probe may repeat what has arrived; RACK need not watch that.
+        // A loss probe may repeat a segment that has arrived; RACK need not watch it.
         if !self.get(number).tags.has(Tags::SACKED) {
             self.order.link(&mut self.queue, number);
         }
@@ -279,15 +278,15 @@ impl Scoreboard {
         };
     }
 
-    /// The peer had no room for what was sent last of entry `number`.
+    /// The peer had no room for the last transmission of entry `number`.
     pub(super) fn mark_refused(&mut self, number: u32) {
         self.mark_lost(number, true);
         let tags = self.get(number).tags;
         self.retag(number, tags.with(Tags::REFUSED));
     }
 
-    /// Believes nothing lost any more (`tcp_undo_cwnd_reduction`). What a timeout had marked is
-    /// RACK's to watch again; what RACK had marked is not, as in Linux.
+    /// Takes back all loss marks (`tcp_undo_cwnd_reduction`). RACK watches again what a timeout had marked, but not
+    /// what RACK itself had marked, as in Linux.
     pub(super) fn unmark_losses(&mut self) {
         for number in self.numbers() {
             let tags = self.get(number).tags;
@@ -319,12 +318,12 @@ impl Scoreboard {
         Some(self.hole_hint)
     }
 
-    /// Segments that have arrived as far as duplicate ACKs tell, from a peer without SACK.
+    /// Segments that have arrived, as duplicate ACKs show, from a peer without SACK.
     pub(super) fn duplicate_acks(&self) -> u32 {
         self.duplicate_acks
     }
 
-    /// `count` more of them; how many of them count (`tcp_add_reno_sack`).
+    /// `count` more duplicate ACKs; returns how many of them count (`tcp_add_reno_sack`).
     pub(super) fn add_duplicate_acks(&mut self, count: u32) -> Duplicates {
         let prior = self.duplicate_acks;
         self.duplicate_acks += count;
@@ -349,12 +348,12 @@ impl Scoreboard {
         }
     }
 
-    /// They are counted anew (`tcp_reset_reno_sack`).
+    /// The duplicate ACKs are counted anew (`tcp_reset_reno_sack`).
     pub(super) fn reset_duplicate_acks(&mut self) {
         self.duplicate_acks = 0;
     }
 
-    /// Whether there were more than segments can have caused them.
+    /// Whether there were more than segments can have caused.
     fn limit_duplicate_acks(&mut self) -> bool {
         let out = self.len();
         let holes = self.lost.max(1).min(out);
@@ -371,7 +370,7 @@ impl Scoreboard {
 pub(super) struct Duplicates {
     /// Segments delivered that had not been counted.
     pub(super) delivered: u32,
-    /// There were more than segments can have caused them: they mean reordering.
+    /// There were more than segments can have caused: they mean reordering.
     pub(super) exceeded: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::{Config, Timestamps};
 /// Payload of a full segment.
 const MSS: u64 = 1000;
 
-/// What a script sets up.
+/// The settings of a script.
 #[derive(Clone, Copy)]
 struct Setup {
     sack: bool,
@@ -40,7 +40,7 @@ impl Default for Setup {
 struct Script {
     sender: Sender,
     now: Instant,
-    /// Segments sent and not yet asked for: milliseconds, and the transmission.
+    /// Segments sent since the last question: milliseconds, and the transmission.
     log: Vec<(u64, Transmission)>,
     window: u64,
 }
@@ -75,7 +75,7 @@ impl Script {
         script
     }
 
-    /// With defaults, and so many segments written.
+    /// With defaults, and `segments` segments written.
     fn with_segments(segments: u64) -> Self {
         let mut script = Self::new(Setup::default());
         script.write(segments * MSS);
@@ -168,7 +168,7 @@ impl Script {
     }
 }
 
-/// What must always hold.
+/// Checks what must always hold.
 fn verify(sender: &Sender) {
     let board = &sender.board;
     scoreboard::tests::verify(board);

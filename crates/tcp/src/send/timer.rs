@@ -1,4 +1,4 @@
-//! The one timer of what is in flight, in its four roles, and the retransmission timeout.
+//! The one timer for the segments in flight, in its four roles, and the retransmission timeout.
 
 use super::Sender;
 use super::clock::{later, micros};
@@ -17,13 +17,13 @@ pub(super) enum Timer {
     Retransmission,
     /// Nothing was heard for two round trips: a probe asks for news (RFC 8985 §7).
     LossProbe,
-    /// Segments that might only be late have had their time (RFC 8985 §6.2 step 5).
+    /// Segments that may only be late have had enough time (RFC 8985 §6.2 step 5).
     Reordering,
     /// The peer's window is closed: asks whether it still is (RFC 9293 §3.8.6.1).
     WindowProbe,
 }
 
-/// The timer, if it runs: what for, and until when.
+/// The timer, if it runs: its role, and its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     ticks: Option<Ticks>,
@@ -44,7 +44,7 @@ impl Timers {
         self.running.map(|(_, at)| at)
     }
 
-    /// What it was for, if it has run out.
+    /// The role of the timer, if it has run out.
     fn due(&self, now: Instant) -> Option<Timer> {
         let (timer, _) = self.running.filter(|&(_, at)| at <= now)?;
         Some(timer)
@@ -55,7 +55,7 @@ impl Timers {
         self.running.is_some()
     }
 
-    /// Whether it runs for that.
+    /// Whether it runs in that role.
     pub(super) fn runs(&self, timer: Timer) -> bool {
         self.running.is_some_and(|(kind, _)| kind == timer)
     }
@@ -106,7 +106,8 @@ impl Sender {
         }
     }
 
-    /// A step of the congestion control, which may have opened the window. Once all is over there is nothing to steer.
+    /// A step of the congestion control, which may open the window. Once all data are acknowledged there is nothing to
+    /// steer.
     fn step(&mut self) {
         let flight = self.flight();
         let over = self.finished();
@@ -119,7 +120,7 @@ impl Sender {
         self.timers.set(timer, self.now, self.now, delay);
     }
 
-    /// The same, reckoned from when pacing lets the next segment leave.
+    /// The same, counted from when pacing lets the next segment leave.
     pub(super) fn set_timer_paced(&mut self, timer: Timer, delay: u64) {
         let from = self.now.max(self.pacing.next());
         self.timers.set(timer, self.now, from, delay);
@@ -132,7 +133,7 @@ impl Sender {
         };
         let rto = self.rtt.rto_us().into();
         let delay = if self.timers.runs(Timer::Reordering) || self.timers.runs(Timer::LossProbe) {
-            // It has been running underneath.
+            // The timeout has been running meanwhile.
             micros(self.now, later(head.at, rto)).max(1).into()
         } else {
             rto
@@ -157,7 +158,7 @@ impl Sender {
         }
         let since = micros(self.episode.first_resent().unwrap_or(head.at), self.now);
         if self.peer.is_closed() {
-            // The peer has taken its window back: the retransmission is but a probe of it.
+            // The peer has withdrawn its window: the retransmission is only a probe of it.
             let silence = self.retries.silence(self.now);
             self.retries.judge_silence(silence.min(since));
         } else {

@@ -1,4 +1,4 @@
-//! What ACKs echo of our timestamps (RFC 7323).
+//! Which of our timestamps ACKs echo (RFC 7323).
 
 use crate::Timestamps;
 use tidegate_time::Instant;
@@ -34,7 +34,7 @@ impl Echoes {
         self.last = option.filter(|_| self.in_use);
     }
 
-    /// The last ACK's.
+    /// The timestamps of the last ACK.
     pub(super) fn last(&self) -> Option<Timestamps> {
         self.last
     }
@@ -45,7 +45,7 @@ impl Echoes {
             .is_some_and(|echo| (echo.wrapping_sub(self.tick(at)) as i32) < 0)
     }
 
-    /// Microseconds since that was sent what the ACK answers, in whole ticks and at least one.
+    /// Microseconds since the segment left that the ACK answers, in whole ticks and at least one.
     pub(super) fn age_us(&self, now: Instant) -> Option<u32> {
         let echo = self.echo()?;
         let ticks = self.tick(now).wrapping_sub(echo);

@@ -1,5 +1,5 @@
-//! Tail Loss Probe (RFC 8985 §7): when ACKs stay away for two round trips, one segment is sent, so
-//! that its SACK shows what is lost before the timeout does.
+//! Tail Loss Probe (RFC 8985 §7): when no ACK comes for two round trips, one segment is sent, so that its SACK shows
+//! which segments are lost before the timeout does.
 
 use super::clock::{later, micros};
 use super::progress::Progress;
@@ -14,7 +14,7 @@ const TIMEOUT_INIT: u64 = 1_000_000;
 /// A probe that was sent and not answered yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossProbe {
-    /// The end of what was sent then (`tlp_high_seq`).
+    /// The end of all data sent by then (`tlp_high_seq`).
     high: u64,
     /// It was the last segment once more, not a new one.
     retransmitted: bool,
@@ -101,7 +101,7 @@ impl Sender {
         if !probe.retransmitted || progress.probe_duplicated() {
             self.loss_probe = None;
         } else if offset > probe.high {
-            // No DSACK: the probe took the place of a segment that was lost.
+            // No DSACK: the probe replaced a segment that was lost.
             self.begin_reduction();
             self.end_reduction(false);
             self.keep_open();

@@ -1,8 +1,8 @@
-//! Trains: segments that Linux hands down together, for the device or the lower layers to cut apart
-//! (TSO, GSO). On the wire they follow each other without a gap, so the sender that knows no offload
-//! decides by the train as well: how long it is (`tcp_tso_autosize`, `tcp_cwnd_test`), that it fills
-//! the peer's window to the last byte (`tcp_mss_split_point`), and that it may be worth a wait
-//! (`tcp_tso_should_defer`). RFC 9293 has nothing of all this.
+//! Trains: segments that Linux passes down together, for the device or the lower layers to cut apart (TSO, GSO). On the
+//! wire they follow each other without a gap, so our sender, which has no offload, uses trains as well: for how long
+//! they are (`tcp_tso_autosize`, `tcp_cwnd_test`), for filling the peer's window to the last byte
+//! (`tcp_mss_split_point`), and for waiting until a longer one may leave (`tcp_tso_should_defer`). RFC 9293 has nothing
+//! of all this.
 
 use super::Sender;
 use std::time::Duration;
@@ -11,23 +11,22 @@ use tidegate_time::Instant;
 /// A train is what the pacing rate carries in 2⁻¹⁰ s (`sk_pacing_shift`) …
 const SHARE_SHIFT: u32 = 10;
 
-/// … and on short paths more: [`LARGEST`], halved for each so many microseconds of round trip
-/// (`tcp_tso_rtt_log`).
+/// … and on short paths more: [`LARGEST`], halved for every 2⁹ µs of round trip (`tcp_tso_rtt_log`).
 const HALVING_US_SHIFT: u32 = 9;
 
-/// Bytes of a train at most (`sk_gso_max_size`).
+/// The most bytes of a train (`sk_gso_max_size`).
 const LARGEST: u64 = 65_536;
 
-/// Segments of a train at least (`tcp_min_tso_segs`, `bbr_min_tso_segs`), and on a path so slow that
-/// it is paced at less than [`SLOW`].
+/// The least segments of a train (`tcp_min_tso_segs`, `bbr_min_tso_segs`), and of one on a path so slow that it is
+/// paced at less than [`SLOW`].
 const LEAST: u64 = 2;
 const LEAST_WHEN_SLOW: u64 = 1;
 
 /// Bytes a second (`bbr_min_tso_rate`).
 const SLOW: u64 = 1_200_000 / 8;
 
-/// Nothing is waited for so long after the last segment left, or if the next ACK is not expected
-/// within that time.
+/// A train does not wait if the last segment left longer ago than this, or if the next ACK is not expected within this
+/// time.
 const SOON: Duration = Duration::from_millis(1);
 
 /// A share of the window that is worth a train (`tcp_tso_win_divisor`).
@@ -45,7 +44,7 @@ pub(super) struct Train {
 }
 
 impl Train {
-    /// So many sequence numbers leave at `at`, in segments of `mss` bytes.
+    /// `left` sequence numbers leave at `at`, in segments of `mss` bytes.
     pub(super) fn new(left: u64, at: Instant, mss: u32) -> Self {
         Self {
             left,
@@ -64,7 +63,7 @@ impl Train {
         self.at
     }
 
-    /// So many sequence numbers have left: the rest, if any.
+    /// `seq_len` sequence numbers have left: returns the rest, if any.
     pub(super) fn after(self, seq_len: u64) -> Option<Self> {
         let left = self.left.saturating_sub(seq_len);
         (left > 0).then_some(Self { left, ..self })
@@ -79,18 +78,18 @@ impl Train {
 /// What may leave now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A train of so many sequence numbers.
+    /// A train of this many sequence numbers.
     Train(u64),
-    /// Something would be, but a little later it will be more.
+    /// A train could leave, but a little later it will be longer.
     Later {
-        /// It is the congestion window that will grow.
+        /// The congestion window will grow, not the peer's.
         cwnd_limited: bool,
     },
 }
 
 impl Sender {
-    /// The next train, when the windows have room for a segment: in sequence numbers, a FIN's included.
-    /// `nagle` keeps its last segment back if that is small and another small one is on its way.
+    /// The next train, when the windows have room for a segment: in sequence numbers, a FIN's included. `nagle` holds
+    /// its last segment back if that is small and another small one is on its way.
     pub(super) fn next_train(&self, nagle: bool) -> Next {
         let mss = u64::from(self.mss.current());
         let unsent = self.unsent();
@@ -140,8 +139,8 @@ impl Sender {
         (bytes.min(LARGEST) / u64::from(self.mss.full())).max(least)
     }
 
-    /// The rate that Linux keeps of senders that are not paced (`tcp_update_pacing_rate`): the window
-    /// in a smoothed round trip, twice while slow start has far to go, and a fifth more afterwards.
+    /// The rate that Linux keeps for senders that are not paced (`tcp_update_pacing_rate`): the window in a smoothed
+    /// round trip, twice as much while slow start has far to go, and a fifth more afterwards.
     fn usual_rate(&self) -> Option<u64> {
         let srtt = u64::from(self.rtt.srtt_us());
         let window =

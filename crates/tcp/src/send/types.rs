@@ -1,4 +1,4 @@
-//! What goes into the sending half and what comes out of it, as plain values.
+//! The inputs and outputs of the sending half, as plain values.
 
 use crate::cc::Recovery;
 use crate::ecn::Echo;
@@ -34,7 +34,7 @@ pub struct Ack<'a> {
     pub sack: &'a [(u64, u64)],
     /// The timestamps option.
     pub timestamps: Option<crate::Timestamps>,
-    /// What it says of marks.
+    /// What it reports about marks.
     pub echo: Echo,
     /// Whether the segment carried data, SYN or FIN: then it is no duplicate ACK.
     pub data: bool,

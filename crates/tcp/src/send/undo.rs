@@ -45,7 +45,7 @@ impl Undo {
         self.marker
     }
 
-    /// Whether what ends at `end` was sent, or sent again, since the reduction, and that may be undone.
+    /// Whether the data that end at `end` were sent, or sent again, since the reduction, while that may be undone.
     pub(super) fn concerns(&self, end: u64) -> bool {
         self.marker.is_some_and(|marker| end > marker)
     }
@@ -74,7 +74,7 @@ impl Sender {
         self.undo.remember(self.board.una(), resent);
     }
 
-    /// Whether what arrived was sent before the first retransmission (`tcp_packet_delayed`).
+    /// Whether the segment that arrived was sent before the first retransmission (`tcp_packet_delayed`).
     fn packet_was_delayed(&self) -> bool {
         match self.episode.first_resent() {
             Some(at) => self.echoes.is_before(at),
@@ -86,7 +86,7 @@ impl Sender {
         self.undo.is_armed() && (self.undo.is_proven_by_dsack() || self.packet_was_delayed())
     }
 
-    /// `tcp_undo_cwnd_reduction`; `unmark`: nor is anything lost.
+    /// `tcp_undo_cwnd_reduction`; `unmark`: nor are segments lost any more.
     fn undo_reduction(&mut self, unmark: bool) {
         if unmark {
             self.board.unmark_losses();
@@ -169,7 +169,7 @@ impl Sender {
         holds
     }
 
-    /// The episode's first retransmission is no news any more, unless some are still out.
+    /// The time of the episode's first retransmission no longer matters, unless some are still in flight.
     pub(super) fn forget_resent_if_none(&mut self) {
         if !self.board.any_resent() {
             self.episode.forget_resent();

@@ -1,14 +1,14 @@
-//! How the congestion window was used of late (RFC 7661 §4, Linux's `tcp_cwnd_validate`).
+//! How much of the congestion window was used recently (RFC 7661 §4, Linux's `tcp_cwnd_validate`).
 
 use super::clock::micros;
 use tidegate_time::Instant;
 
-/// What was sent, compared with what might have been.
+/// What was sent, compared with what the window allowed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     /// The window limited what was sent in this round trip (`is_cwnd_limited`).
     limited: bool,
-    /// Most segments outstanding in this round trip, as long as it did not.
+    /// Most segments outstanding in this round trip, while the window did not limit it.
     most_out: u32,
     /// The round trip ends when this offset is acknowledged.
     until: u64,
@@ -37,8 +37,8 @@ impl Usage {
         self.limited || (in_slow_start && cwnd < 2 * self.most_out)
     }
 
-    /// So many segments are outstanding, from `una` to `nxt`, after some were sent or none could be;
-    /// `full`: for want of window.
+    /// `out` segments are outstanding, from `una` to `nxt`, after some were sent or none could be; `full`: for want of
+    /// window.
     pub(super) fn note(&mut self, una: u64, nxt: u64, out: u32, full: bool) {
         if una >= self.until || full || (!self.limited && out > self.most_out) {
             self.limited = full;
@@ -53,7 +53,7 @@ impl Usage {
         self.full_at = now;
     }
 
-    /// It does not: microseconds since it did.
+    /// The window does not limit what is sent. Returns the microseconds since it did.
     pub(super) fn window_is_unused(&mut self, now: Instant, out: u32) -> u32 {
         self.used = self.used.max(out);
         micros(self.full_at, now)

@@ -1,5 +1,5 @@
-//! Whether the congestion window is made use of: one that is not proves nothing about the path
-//! (RFC 2861 as Linux has it, `tcp_cwnd_validate`).
+//! Whether the congestion window is used: an unused one proves nothing about the path (RFC 2861 as Linux has it,
+//! `tcp_cwnd_validate`).
 
 use super::Sender;
 use super::clock::micros;
@@ -30,7 +30,7 @@ impl Sender {
             .is_window_limited(self.congestion.cwnd(), self.congestion.in_slow_start())
     }
 
-    /// Whether what was not used is taken away.
+    /// Whether the unused part of the window is taken away.
     fn validates(&self) -> bool {
         self.validation.enabled && !self.congestion.controls_rate()
     }
@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// The window was not full for a whole timeout: it falls halfway to what was used
+    /// The window was not full for a whole timeout: it falls halfway to the part that was used
     /// (`tcp_cwnd_application_limited`).
     fn decay_window(&mut self) {
         if self.episode.state() == Recovery::Open && !self.outbox.was_full() {

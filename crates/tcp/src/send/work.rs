@@ -1,23 +1,23 @@
-//! What is left to do until the next call brings news.
+//! The work left to do until the next call brings news.
 
 use super::Transmission;
 
-/// What an ACK wants sent before new data.
+/// What to send before new data, after an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Resend {
     /// Nothing.
     #[default]
     Nothing,
-    /// What is lost.
+    /// The lost segments.
     Lost,
-    /// New data, for F-RTO; what is lost only if there are none.
+    /// New data, for F-RTO; lost segments only if there are no new data.
     NewFirst,
 }
 
-/// While there is nothing, [`Sender::transmit`](super::Sender::transmit) changes nothing.
+/// While no work is left, [`Sender::transmit`](super::Sender::transmit) changes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Work {
-    /// A timer's segment.
+    /// The segment that a timer has decided on.
     timed: Option<Transmission>,
     resend: Resend,
     /// New data may be sent.
@@ -34,7 +34,7 @@ impl Work {
         self.timed = segment;
     }
 
-    /// That segment.
+    /// The segment that a timer has decided on.
     pub(super) fn take_timed(&mut self) -> Option<Transmission> {
         self.timed.take()
     }
@@ -49,7 +49,7 @@ impl Work {
         self.push
     }
 
-    /// All new data have left that may.
+    /// All new data that may leave have left.
     pub(super) fn pushed(&mut self) {
         self.push = false;
     }
@@ -60,12 +60,12 @@ impl Work {
         self.check_idle = true;
     }
 
-    /// Whether it has since the last question.
+    /// Whether it has written since the last question.
     pub(super) fn take_written(&mut self) -> bool {
         std::mem::take(&mut self.check_idle)
     }
 
-    /// What is lost is to be sent again.
+    /// Lost segments have to be sent again.
     pub(super) fn retransmit_lost(&mut self) {
         self.resend = Resend::Lost;
     }
@@ -80,22 +80,22 @@ impl Work {
         self.resend
     }
 
-    /// It was sent.
+    /// That was sent.
     pub(super) fn resent(&mut self) {
         self.resend = Resend::Nothing;
     }
 
-    /// The retransmission timer is to be set, unless that comes about anyway.
+    /// The retransmission timer has to be set, unless that happens anyway.
     pub(super) fn rearm(&mut self) {
         self.rearm = true;
     }
 
-    /// Whether it is.
+    /// Whether it has to be.
     pub(super) fn take_rearm(&mut self) -> bool {
         std::mem::take(&mut self.rearm)
     }
 
-    /// Whether nothing is left to do, a timer's segment apart.
+    /// Whether no work is left, apart from a timer's segment.
     pub(super) fn is_done(&self) -> bool {
         !self.push && !self.rearm && self.resend == Resend::Nothing
     }

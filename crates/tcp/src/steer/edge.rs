@@ -13,18 +13,18 @@ pub struct Paths {
     pub down: Path,
     /// Away from it.
     pub up: Path,
-    /// What the devices behind the host have of the one and of the other, by number.
+    /// The state of the devices behind the host, for downloads and for uploads, by number.
     devices: BTreeMap<u32, [Device; 2]>,
 }
 
-/// Among whom what flows share is divided.
+/// How the flows' common window is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shares {
     /// Among the flows.
     #[default]
     ByFlow,
-    /// Among devices, of which each divides its part among its flows; the connection is that one's, by number. `None`:
-    /// one that it alone is of.
+    /// Among devices, each of which divides its part among its flows; the connection belongs to the device with this
+    /// number. `None`: the connection is a device by itself.
     ByDevice(Option<u32>),
 }
 
@@ -37,8 +37,8 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Before the handshake, with that many parts where others have one; `uploads`: what the host
-    /// sends is steered, too.
+    /// Before the handshake; the flow gets `weight` parts where others get one. `uploads`: the host's own data are
+    /// steered, too.
     pub fn new(params: Params, weight: u32, uploads: bool, shares: Shares) -> Self {
         Self {
             down: Steer::weighted(params, weight),
@@ -47,7 +47,7 @@ impl Edge {
         }
     }
 
-    /// On a connection that is there already, whose windows the host shifts by `scale`.
+    /// On a connection that exists already, whose windows the host shifts by `scale`.
     pub fn joining(params: Params, scale: u8) -> Self {
         Self {
             down: Steer::joining(params, 1, scale),
@@ -56,12 +56,12 @@ impl Edge {
         }
     }
 
-    /// Asks for a window of that many bytes for the data that arrive, in place of the law; see [`Steer::tell`].
+    /// Asks for a window of `bytes` for arriving data, in place of the law; see [`Steer::tell`].
     pub fn tell(&mut self, bytes: Option<u32>) {
         self.down.tell(bytes);
     }
 
-    /// What a law of somebody else's wants after this arrival; see [`Steer::want`].
+    /// The window that the caller's own law wants after this arrival; see [`Steer::want`].
     pub fn want(&mut self, bytes: Option<u32>) {
         self.down.want(bytes);
     }
@@ -95,12 +95,12 @@ impl Edge {
         }
     }
 
-    /// What the law knows of the data that arrive, and wants.
+    /// The law's state for arriving data.
     pub fn flow(&self) -> &Flow {
         self.down.flow()
     }
 
-    /// The same of those that leave, if they are steered.
+    /// The law's state for leaving data, if they are steered.
     pub fn upload(&self) -> Option<&tidegate_laws::Upload> {
         self.up.as_ref().map(UploadSteer::upload)
     }

@@ -141,7 +141,7 @@ fn the_scale_is_what_the_handshake_agreed_on() {
     let steered = u64::from(3 * MSS * 40);
     let scaled = offered(Some(syn(65_160, true, Some(9))));
     assert!((u64::from(scaled) << SCALE).abs_diff(steered) < steered / 10);
-    // 4000 bytes: all of which the law would allow.
+    // 4000 bytes: the law would allow all of them.
     assert_eq!(offered(Some(syn(65_160, true, None))), STACK);
     assert_eq!(offered(None), STACK);
     let forged = Segment {
@@ -198,8 +198,8 @@ fn tick() -> impl Strategy<Value = Tick> {
 }
 
 proptest! {
-    /// Whatever comes and whatever the stack says: the window is only lowered, nothing else is
-    /// touched, and no right edge that has left is taken back by the law.
+    /// Whatever arrives and whatever the stack says: the window is only lowered, nothing else is touched, and the law
+    /// takes back no right edge that has left.
     #[test]
     fn only_lowers_and_never_retracts(
         law in select(Law::ALL.to_vec()),

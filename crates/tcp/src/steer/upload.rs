@@ -1,5 +1,4 @@
-//! The other direction: data that leave a host, steered by what the host is told of their
-//! acknowledgements.
+//! The other direction: data that leave a host, steered by the acknowledgements that the host receives.
 
 use super::{acknowledgement, micros};
 use crate::{Flags, Segment};
@@ -14,12 +13,12 @@ pub struct UploadSteer {
     upload: Upload,
     /// Sequence number of our SYN or SYN-ACK, and whether it offered a window scale.
     ours: Option<(u32, bool)>,
-    /// What the peer's offered.
+    /// The peer's offer of a window scale.
     theirs: Option<Option<u8>>,
 }
 
 impl UploadSteer {
-    /// Before the handshake, with that many parts where others on the path have one.
+    /// Before the handshake; the flow gets `weight` parts where others on the path get one.
     pub fn new(params: Params, weight: u32) -> Self {
         Self {
             params,
@@ -49,8 +48,8 @@ impl UploadSteer {
         }
     }
 
-    /// A segment arrives at the host: the law learns from what it acknowledges, and its window may be
-    /// lowered before the host reads it.
+    /// A segment arrives at the host: the law learns from its acknowledgement, and its window may be lowered before the
+    /// host reads it.
     pub fn arrives(&mut self, path: &mut Path, now: Instant, segment: &mut Segment) {
         if segment.flags.has(Flags::SYN) {
             return self.handshake(segment);
@@ -90,7 +89,7 @@ impl UploadSteer {
         self.upload.of_device(path, device);
     }
 
-    /// What the law knows and wants.
+    /// The law's state.
     pub fn upload(&self) -> &Upload {
         &self.upload
     }

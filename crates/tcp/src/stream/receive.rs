@@ -1,4 +1,4 @@
-//! What has arrived and is not yet read.
+//! Bytes that have arrived and are not yet read.
 
 use super::{FIRST, pieces};
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ pub struct ReceiveStream {
     next: u64,
     /// From `start` to the end of the last island, zeros in the gaps.
     held: VecDeque<u8>,
-    /// What lies beyond gaps, in order, no two touching.
+    /// Bytes beyond gaps, in order; no two ranges touch.
     islands: VecDeque<Range<u64>>,
 }
 
@@ -48,8 +48,8 @@ impl ReceiveStream {
         (self.next - self.start) as usize
     }
 
-    /// `bytes` arrive at `offset`. What is readable already stays as it is. It takes memory up to
-    /// the last byte: the caller passes only what lies in its window.
+    /// `bytes` arrive at `offset`. Bytes that are already readable stay as they are. It takes memory up to the last
+    /// byte: the caller passes only bytes within its window.
     pub fn insert(&mut self, offset: u64, bytes: &[u8]) {
         let old = self.next.saturating_sub(offset).min(bytes.len() as u64);
         let (offset, bytes) = (offset + old, &bytes[old as usize..]);
@@ -90,9 +90,9 @@ impl ReceiveStream {
         self.held.extend(beyond);
     }
 
-    /// Adds what arrived to what is readable, or to the islands.
+    /// Adds the bytes that arrived to the readable ones, or to the islands.
     fn note(&mut self, mut arrived: Range<u64>) {
-        // The islands that it touches become one with it.
+        // The islands that they touch are joined with them.
         let first = self
             .islands
             .partition_point(|island| island.end < arrived.start);

@@ -1,4 +1,4 @@
-//! What was written and is not yet acknowledged.
+//! Bytes that were written and are not yet acknowledged.
 
 use super::{FIRST, pieces};
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ impl SendStream {
         self.start = offset;
     }
 
-    /// `len` bytes from `offset` on; the second piece is what comes after the ring's seam.
+    /// `len` bytes from `offset` on; the second piece begins at the ring's seam.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Who sends a packet to whom.
+//! The addresses of a packet.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -33,7 +33,7 @@ impl Addresses {
         self.destination
     }
 
-    /// Those of an answer.
+    /// The addresses of an answer.
     pub fn reversed(&self) -> Self {
         Self {
             source: self.destination,

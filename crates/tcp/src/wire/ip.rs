@@ -1,4 +1,4 @@
-//! The IP header around a segment. `etherparse` knows its fields; which packets are for us is decided here.
+//! The IP header around a segment. `etherparse` knows its fields; this file decides which packets are for us.
 
 use super::{Addresses, Malformed};
 use etherparse::checksum::Sum16BitWords;
@@ -10,7 +10,7 @@ use tidegate_ecn::Ecn;
 /// Linux's default (`sysctl_ip_default_ttl`).
 const HOP_LIMIT: u8 = 64;
 
-/// What IP says of a segment.
+/// What the IP header says about a segment.
 pub(super) struct Datagram<'a> {
     pub source: IpAddr,
     pub destination: IpAddr,

@@ -12,23 +12,23 @@ pub enum Malformed {
     /// An IPv4 header length under five words, an IPv6 payload length of zero in front of data
     /// (jumbograms, RFC 2675, are not for TCP over any link here), or IPv6 extension headers
     /// against RFC 8200 §4.1.
-    #[error("the IP header is unsound")]
+    #[error("the IP header is invalid")]
     IpHeader,
     /// The IPv4 header's checksum is wrong.
     #[error("the IPv4 header's checksum is wrong")]
     Ipv4Checksum,
-    /// Part of a packet: reassembly is left to who cuts packets up.
-    #[error("a fragment")]
+    /// Part of a packet: we do not reassemble fragments.
+    #[error("an IP fragment, expected a whole packet")]
     Fragment,
     /// An extension header with this number that cannot be skipped without understanding it:
     /// routing to further nodes, or authentication.
-    #[error("extension header {0} is not understood")]
+    #[error("unsupported IPv6 extension header {0}")]
     Extension(u8),
     /// Another protocol, with this number.
     #[error("IP protocol {0} is not TCP")]
     Protocol(u8),
     /// A header of under five words.
-    #[error("a data offset of {0} words")]
+    #[error("a TCP header of {0} words, expected 5 or more")]
     DataOffset(u8),
     /// The TCP checksum is wrong.
     #[error("the TCP checksum is wrong")]

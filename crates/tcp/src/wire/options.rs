@@ -1,8 +1,8 @@
 //! TCP options: read in any order, written in Linux's.
 //!
-//! What is not known is skipped. An illegal length condemns the segment; Linux's
-//! `tcp_parse_options` rather ignores that option, and all that follow where it cannot tell where
-//! they begin. RFC 9293 §3.1 (MUST-7) leaves both open, and who sends such is broken or hostile.
+//! Unknown options are skipped. An illegal length makes the whole segment malformed; Linux's `tcp_parse_options`
+//! ignores that option instead, and all that follow if it cannot tell where they begin. RFC 9293 §3.1 (MUST-7) leaves
+//! both open, and a peer that sends such options is broken or hostile.
 
 use super::Malformed;
 use crate::{Flags, ReadReport, SackBlocks, Segment, Seq, Timestamps};
@@ -52,7 +52,7 @@ fn read_one(kind: u8, value: &[u8], segment: &mut Segment) -> Option<()> {
     match kind {
         MSS => {
             let mss = u16::from_be_bytes(value.try_into().ok()?);
-            // Nobody can mean 0: Linux ignores it too.
+            // A value of 0 makes no sense: Linux ignores it too.
             if syn && mss != 0 {
                 segment.syn.mss = Some(mss);
             }
@@ -144,7 +144,7 @@ pub(super) fn write(packet: &mut Vec<u8>, segment: &Segment) {
         packet.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
     }
     write_sack(packet, segment.sack_on_wire());
-    // Last, for readers that stop at what they do not know.
+    // Last, for readers that stop at an unknown option.
     write_afc(packet, segment);
 }
 

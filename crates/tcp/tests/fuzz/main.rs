@@ -1,7 +1,7 @@
 //! The fuzz targets, replayed: over the committed corpora and over random input.
 //!
-//! `fuzz/` builds the same targets for libFuzzer. What it finds belongs into `corpus/`, so that it
-//! is tried from then on by every run of the tests; `seeds.rs` says what the first of them are.
+//! `fuzz/` builds the same targets for libFuzzer. Its findings belong into `corpus/`, so that every run of the tests
+//! tries them from then on; `seeds.rs` has the first ones.
 
 mod seeds;
 mod targets;

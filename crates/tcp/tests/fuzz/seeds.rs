@@ -1,12 +1,12 @@
-//! What the corpora begin with: generated, or packets and scripts by hand. The committed files are
-//! these; `SEEDS=write cargo test` writes them anew.
+//! The first files of the corpora: generated, or packets and scripts by hand. The committed files are these;
+//! `SEEDS=write cargo test` writes them anew.
 
 use crate::corpus;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::{env, fs};
 
-/// Files of a corpus at least.
+/// The least files of a corpus.
 pub const LEAST: usize = 10;
 
 type Seed = (String, Vec<u8>);
@@ -32,7 +32,7 @@ fn are_committed() {
     }
 }
 
-/// Packets that Linux sent, and what became of them in bad hands.
+/// Packets that Linux sent, and corrupted ones.
 pub fn packets() -> Vec<Seed> {
     let lines = include_str!("../wire/linux.txt").lines();
     let linux = lines

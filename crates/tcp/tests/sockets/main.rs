@@ -1,4 +1,4 @@
-//! Sockets and stacks that talk to each other in packets, over networks that are not kind.
+//! Sockets and stacks that talk to each other in packets, over bad networks.
 
 mod network;
 mod stack;

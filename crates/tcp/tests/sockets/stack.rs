@@ -1,4 +1,4 @@
-//! Who gets which packet.
+//! Which socket gets a packet.
 
 use crate::network::{CLIENT, Network, PORT, SERVER, Weather, v4, v6};
 use std::net::SocketAddr;
@@ -216,7 +216,7 @@ fn what_is_left_unread_is_told_by_a_reset() {
 fn a_new_connection_replaces_one_in_time_wait() {
     let mut network = Network::new(Weather::FINE, 1, Config::default());
     let first = network.connected(Config::default(), v4());
-    // The server closes first, so TIME-WAIT is its.
+    // The server closes first, so TIME-WAIT is at its end.
     network.stacks[SERVER].release(network.now, &first);
     network.run_for(Duration::from_millis(100));
     network.stacks[CLIENT].release(network.now, &v4());

@@ -1,4 +1,4 @@
-//! Whatever the network does, what is read is what was written.
+//! Whatever the network does, the bytes read are the bytes written.
 
 use crate::network::{CLIENT, Network, SERVER, Weather, v4, v6};
 use rand::{Rng, SeedableRng};
@@ -40,7 +40,7 @@ impl End {
         turn.is_none_or(|turn| turn % 2 == 0)
     }
 
-    /// Writes and reads what can be, and closes when all is written; whether it is done.
+    /// Writes and reads as much as possible, and closes when all is written; returns whether it is done.
     fn serve(&mut self, network: &mut Network, which: usize) -> bool {
         let now = network.now;
         let socket = network.socket(which, &self.addresses);
@@ -193,8 +193,8 @@ fn through_small_windows_and_small_segments() {
     }
 }
 
-/// Readers that stop for three round trips, with adaptive flow control and buffers that overflow: what was
-/// refused and sent again comes once, and in order.
+/// Readers that stop for three round trips, with adaptive flow control and buffers that overflow: refused and
+/// retransmitted bytes come once, and in order.
 #[test]
 fn through_adaptive_flow_control() {
     let stormy = Weather {

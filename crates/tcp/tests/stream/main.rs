@@ -1,4 +1,4 @@
-//! The byte buffers held against the simplest thing that does the same.
+//! The byte buffers against the simplest buffer that does the same.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -63,7 +63,7 @@ fn each_is_written_as_linux_wrote_it() {
         );
         let ip = addresses.ip_header_bytes();
         assert_eq!(packet[ip..], bytes[ip..], "{name}: TCP");
-        // Of the IP header Linux alone uses the identification and the flow label.
+        // Only Linux sets the IP header's identification and flow label.
         let mut expected = bytes[..ip].to_vec();
         if ip == 20 {
             expected[4..6].fill(0);
@@ -80,7 +80,7 @@ fn each_is_written_as_linux_wrote_it() {
     }
 }
 
-/// A bit that falls over is noticed wherever the checksums reach.
+/// A flipped bit is noticed wherever the checksums reach.
 #[test]
 fn each_is_refused_with_any_bit_changed() {
     for (name, _, bytes) in packets() {
@@ -90,7 +90,7 @@ fn each_is_refused_with_any_bit_changed() {
             changed[bit / 8] ^= 1 << (bit % 8);
             match wire::parse(&changed) {
                 Err(_) => {}
-                // IPv6 protects neither class, of which the lowest bits are ECN's, flow label nor hop limit.
+                // IPv6 protects neither the traffic class, whose lowest bits are ECN's, nor flow label nor hop limit.
                 Ok(mut after) => {
                     if let 12 | 13 = bit {
                         assert_ne!(after.segment.ecn, before.segment.ecn);

@@ -16,7 +16,7 @@ fn refused(packet: &[u8], reason: Malformed) {
     assert_eq!(wire::parse(packet), Err(reason));
 }
 
-/// A sound packet with this byte set to that, its checksums right.
+/// A sound packet with the byte at `at` set to `value`, its checksums right.
 fn with_byte(mut packet: Vec<u8>, at: usize, value: u8) -> Vec<u8> {
     packet[at] = value;
     mend(&mut packet);
@@ -82,7 +82,7 @@ fn bytes_after_the_packet_do_not_belong_to_it() {
 #[test]
 fn unsound_ip_headers() {
     refused(&with_byte(data(v4(), b""), 0, 0x44), Malformed::IpHeader);
-    // A jumbogram, or a length that offloading left out.
+    // A jumbogram, or a length that offloading has not filled in.
     let mut jumbo = data(v6(), b"payload");
     jumbo[4..6].fill(0);
     refused(&jumbo, Malformed::IpHeader);
@@ -101,7 +101,7 @@ fn wrong_checksums() {
         *packet.last_mut().unwrap() ^= 1;
         refused(&packet, Malformed::TcpChecksum);
     }
-    // The pseudo-header counts: somebody else's address.
+    // The pseudo-header counts: another host's address.
     let mut packet = data(v6(), b"payload");
     packet[23] ^= 1;
     refused(&packet, Malformed::TcpChecksum);

@@ -1,4 +1,4 @@
-//! Options in places where Linux does not put them, as others do.
+//! Options in places where other systems than Linux put them.
 
 use crate::packet::with_options;
 use tidegate_tcp::{Flags, ReadReport, Segment, Seq, SynOptions, Timestamps, wire};
@@ -105,7 +105,7 @@ fn what_does_not_fit_beside_timestamps_is_left_out() {
     assert_eq!(read.sack.as_slice(), &segment.sack.as_slice()[..3]);
 }
 
-/// AFC's options, and what looks like them: kind 253, 0xafc0 (RFC 6994).
+/// AFC's options, and options that look like them: kind 253, 0xafc0 (RFC 6994).
 mod afc {
     use super::*;
     use tidegate_tcp::wire::Malformed;
@@ -153,7 +153,7 @@ mod afc {
         assert_eq!(wire::parse(&cut), Err(illegal));
     }
 
-    /// 40 bytes of options: timestamps 12, the rate 8, and the SACK option what is left.
+    /// 40 bytes of options: timestamps 12, the rate 8, and the SACK option the rest.
     #[test]
     fn a_rate_takes_the_place_of_a_sack_block() {
         for (timestamps, blocks, header) in [(true, 2, 60), (false, 3, 56)] {
@@ -175,7 +175,7 @@ mod afc {
         }
     }
 
-    /// All that a SYN of ours says takes 24 of the 40 bytes.
+    /// All options of our SYN take 24 of the 40 bytes.
     #[test]
     fn everything_fits_into_a_syn() {
         let segment = Segment {

@@ -1,4 +1,4 @@
-//! What is written is read again, by us and by `etherparse`.
+//! Packets that we write are read again, by us and by `etherparse`.
 
 use etherparse::{SlicedPacket, TcpOptionReadError, TransportSlice};
 use proptest::collection::vec;

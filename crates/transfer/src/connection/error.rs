@@ -4,36 +4,36 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Why there is no connection, or none any more.
+/// Why there is no connection, or no longer one.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ConnectionError {
-    /// Nobody answered.
+    /// No answer came.
     #[error(
         "no answer from {address} within {} s: is the receiver running, reachable over UDP, and is \
          this the token that it printed?", .after.as_secs_f64()
     )]
     NoAnswer {
-        /// Who was asked.
+        /// The address that was asked.
         address: SocketAddr,
-        /// For how long.
+        /// How long we waited.
         after: Duration,
     },
-    /// The token's key is none.
-    #[error("the token's key cannot be used")]
+    /// The token's key is no valid public key.
+    #[error("the token's public key is not valid: was the token made by this program?")]
     Token,
     /// Nothing has been received from the peer for too long.
     #[error("nothing has been heard of the other end for {} s", .0.as_secs_f64())]
     IdleTimeout(Duration),
-    /// The peer has gone before everything had come.
+    /// The peer has gone before all data had arrived.
     #[error("the other end has closed the connection")]
     Closed,
-    /// Large packets no longer arrive, and those on their way cannot be made smaller.
+    /// Large packets no longer arrive, and those in flight cannot be made smaller.
     #[error("the path no longer carries packets as large as before: connect again")]
     BlackHole,
-    /// The key may seal no more.
-    #[error("the session's key is worn out: connect again")]
+    /// The key must not seal any more packets.
+    #[error("the session's key has sealed as much as one key may: connect again")]
     KeyExhausted,
-    /// The endpoint is no more.
+    /// The endpoint no longer exists.
     #[error("the socket has been closed")]
     Endpoint,
 }

@@ -4,14 +4,14 @@ use crate::Config;
 use std::time::Duration;
 use tidegate_mpath::Instant;
 
-/// What follows from how long nothing has been received.
+/// What to do after a time without a received packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Nothing yet.
     Shortly,
-    /// A ping is to be sent.
+    /// A ping has to be sent.
     KeepAlive,
-    /// The connection is to be aborted.
+    /// The connection has to be aborted.
     TimedOut,
 }
 
@@ -46,7 +46,7 @@ impl Liveness {
         ping.min(self.received + self.idle_timeout)
     }
 
-    /// Checks; a ping that it asks for counts as sent.
+    /// Checks the time; a ping that it asks for counts as sent.
     pub fn check(&mut self, now: Instant) -> Idle {
         if now >= self.received + self.idle_timeout {
             return Idle::TimedOut;
@@ -58,7 +58,7 @@ impl Liveness {
         Idle::KeepAlive
     }
 
-    /// After which time without a packet the connection is aborted.
+    /// The time without a packet after which the connection is aborted.
     pub fn idle_timeout(&self) -> Duration {
         self.idle_timeout
     }

@@ -6,7 +6,7 @@ use tidegate_mpath::Instant;
 /// First time between two close messages; it doubles.
 const FIRST_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Close messages at most: 1.5 s in all.
+/// The most close messages: 1.5 s in all.
 const MOST_CLOSES: u32 = 5;
 
 /// How long a closed connection stays to answer repeated close messages.
@@ -15,9 +15,9 @@ const DRAINING_TIME: Duration = Duration::from_secs(3);
 /// How far a connection's end has come.
 #[derive(Debug)]
 pub enum Shutdown {
-    /// This end closes: it repeats that until it is acknowledged, or often enough.
+    /// This end closes: it repeats its message until it is acknowledged, or has been sent often enough.
     Closing { sent: u32, next: Instant },
-    /// The peer has closed, or is taken to have: answers until then.
+    /// The peer has closed, or is assumed to have: this end answers until then.
     Draining { until: Instant },
 }
 
@@ -34,7 +34,7 @@ impl Shutdown {
         }
     }
 
-    /// Nothing more is to be sent.
+    /// Nothing more has to be sent.
     pub fn done() -> Self {
         Self::Draining {
             until: Instant::ZERO,
@@ -48,7 +48,7 @@ impl Shutdown {
         }
     }
 
-    /// Whether a close message is to be sent at `now`; it is counted.
+    /// Whether a close message has to be sent at `now`; it is counted.
     pub fn sends_close(&mut self, now: Instant) -> bool {
         match self {
             Self::Closing { sent, next } if *next <= now && *sent < MOST_CLOSES => {

@@ -19,27 +19,27 @@ use std::task::Waker;
 use tidegate_mpath::wire::{Control, DATA_HEADER, SEAL};
 use tidegate_mpath::{Instant, Receiver, ReceiverConfig, Sender};
 
-/// Control messages that may wait to be sent: a peer that asks faster is not answered.
+/// The most control messages that wait to be sent: a peer that asks faster gets no answer.
 const CONTROLS: usize = 64;
 
-/// The number of a ping that asks whether the peer is there. Any other ping probes the path's MTU: its number is its packet's
-/// size in bytes.
+/// The number of a ping that asks whether the peer is there. Any other ping probes the path's MTU: its number is its
+/// packet's size in bytes.
 const KEEP_ALIVE: u64 = 0;
 
-/// What a connection begins with.
+/// The initial parameters of a connection.
 pub struct Parameters {
     /// Settings.
     pub config: Config,
     /// Its session.
     pub session: Session,
-    /// Where the peer's direct packets come from.
+    /// The address that the peer's direct packets come from.
     pub peer: SocketAddr,
-    /// Whether it may come to send from elsewhere, as behind a NAT. Receivers stay: relays' capabilities
-    /// are for their addresses.
+    /// Whether the peer's address may change, as behind a NAT. A receiver's does not: relays' capabilities are for that
+    /// address.
     pub peer_moves: bool,
     /// Bytes to leave free in each packet for a relay's envelope.
     pub envelope: usize,
-    /// Where random choices start from.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct State {
     receiver: Receiver,
     outgoing: Packets,
     incoming: Packets,
-    /// Packets that may be written and not acknowledged.
+    /// The most packets that are written and not acknowledged.
     capacity: u64,
     /// The packet that is being written.
     writing: Vec<u8>,
@@ -60,7 +60,7 @@ pub struct State {
     /// Numbers below it have been sent.
     sent: u64,
     finished: bool,
-    /// The packet that is being read, and how much of it has been.
+    /// The packet that is being read, and how much of it has been read.
     reading: (Vec<u8>, usize),
     read: u64,
     relays: Relays,
@@ -100,7 +100,7 @@ impl State {
                 buffer: capacity as u64,
                 ..ReceiverConfig::default()
             }),
-            // One more: the end may need an empty packet of its own.
+            // One more: the end of the stream may need an empty packet of its own.
             outgoing: Packets::new(capacity + 1),
             incoming: Packets::new(capacity),
             capacity: capacity as u64,
@@ -123,7 +123,7 @@ impl State {
         }
     }
 
-    /// Bytes of the stream that go into a packet.
+    /// Bytes of the stream that fit into a packet.
     fn payload(&self) -> usize {
         self.mtu.size() - SEAL - DATA_HEADER - self.relays.envelope()
     }
@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// Ends with an error, unless it has ended.
+    /// Ends the connection with an error, unless it has ended.
     fn fail(&mut self, error: ConnectionError) {
         self.error.get_or_insert(error);
         wake(&mut self.reader);
@@ -166,7 +166,7 @@ impl State {
         self.shutdown.as_ref().is_some_and(|p| p.is_over(now)) && self.controls.is_empty()
     }
 
-    /// Whether the peer knows all that it should of the connection's end.
+    /// Whether the peer knows all that it needs to know about the connection's end.
     pub fn is_settled(&self) -> bool {
         matches!(self.shutdown, Some(Shutdown::Draining { .. })) && self.controls.is_empty()
     }

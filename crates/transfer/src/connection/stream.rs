@@ -14,13 +14,13 @@ use tokio::sync::Notify;
 /// A connection as the application and the endpoint's task share it.
 pub struct Link {
     state: Mutex<State>,
-    /// Rouses the endpoint's task.
+    /// Wakes the endpoint's task.
     wakeup: Arc<Notify>,
     clock: Clock,
 }
 
 impl Link {
-    /// Shares it.
+    /// Makes a shared connection of `state`.
     pub fn new(state: State, wakeup: Arc<Notify>, clock: Clock) -> Self {
         Self {
             state: Mutex::new(state),
@@ -29,32 +29,32 @@ impl Link {
         }
     }
 
-    /// Also after a panic: who drops a connection then must not panic again.
+    /// Works also after a panic: a connection that is dropped then must not cause another panic.
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A stream each way, like TCP's. What is written goes over all paths that are worth it, what is read
-/// comes in order. To be dropped after `shutdown`, or else what is on its way is given up.
+/// A stream each way, like TCP's. Written bytes are sent on all useful paths, and read in order. To be dropped after
+/// `shutdown`, otherwise bytes in flight are given up.
 ///
-/// `shutdown` returns when the peer has everything; `flush` makes sure that everything leaves.
+/// `shutdown` returns when the peer has received everything; `flush` makes sure that everything is sent.
 pub struct Connection {
     link: Arc<Link>,
 }
 
-/// Looks at a connection that is in use elsewhere.
+/// Observes a connection that is in use elsewhere.
 #[derive(Clone)]
 pub struct Monitor {
     link: Arc<Link>,
 }
 
-/// What a connection does.
+/// The state of a connection.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Paths in use, with the direct one.
     pub paths: usize,
-    /// Proxies that may be used or are.
+    /// Proxies that are in use or may be used.
     pub usable_proxies: usize,
     /// Packets sent again.
     pub retransmits: u64,
@@ -64,16 +64,16 @@ pub struct Status {
     pub window: f64,
     /// UDP payload of a full packet on the direct path, in bytes.
     pub packet_bytes: usize,
-    /// Bytes, about, that have come and have not been read.
+    /// Bytes, approximately, that have arrived and have not been read.
     pub waiting_bytes: usize,
     /// The proxies in use, and how many packets each path has delivered.
     pub proxies: Vec<(SocketAddr, u64)>,
 }
 
-/// What one of a connection's paths does.
+/// The state of one of a connection's paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathStatus {
-    /// Whose path it is; none: the direct one.
+    /// Its proxy; none: the direct path.
     pub proxy: Option<SocketAddr>,
     /// Its window, in packets.
     pub window: f64,
@@ -87,7 +87,7 @@ impl Connection {
         Self { link }
     }
 
-    /// Something to look at it with while it is in use.
+    /// A monitor that observes the connection while it is in use.
     pub fn monitor(&self) -> Monitor {
         Monitor {
             link: Arc::clone(&self.link),
@@ -101,12 +101,12 @@ impl Monitor {
         self.link.lock().paths()
     }
 
-    /// What the protocol knows of itself now.
+    /// The protocol's own numbers now.
     pub fn info(&self) -> tidegate_mpath::Info {
         self.link.lock().info()
     }
 
-    /// What the connection does now.
+    /// The state of the connection now.
     pub fn status(&self) -> Status {
         self.link.lock().status()
     }

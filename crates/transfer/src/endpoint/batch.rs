@@ -1,5 +1,5 @@
-//! Packets that are to leave together: those to one address and of one size in a single system call
-//! (UDP_SEGMENT), all of them in one buffer.
+//! Packets that leave together: those to one address and of one size in a single system call (UDP_SEGMENT), all of them
+//! in one buffer.
 
 use crate::Relay;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use tidegate_mpath::wire::write_relay;
 /// Packets of a batch.
 const PACKETS: usize = 64;
 
-/// Bytes of a group at most: an IP packet's, less its headers.
+/// The most bytes of a group: an IP packet's, less its headers.
 const GROUP_BYTES: usize = 65_000;
 
 /// Packets of one size, except for a shorter last, to one address.
@@ -23,7 +23,7 @@ pub struct Group {
     /// Bytes of each but the last.
     pub segment: usize,
     packets: usize,
-    /// A shorter one ends it, or it stays alone.
+    /// No packet may join it: its last one is shorter, or it has to stay alone.
     closed: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty one, for a kernel that takes `most` packets at once.
+    /// An empty batch, for a kernel that takes `most` packets at once.
     pub fn new(most: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -53,7 +53,7 @@ impl Batch {
         self.most = most;
     }
 
-    /// Whether it should be sent before more goes in.
+    /// Whether it should be sent before more packets are added.
     pub fn is_full(&self) -> bool {
         self.packets >= PACKETS
     }
@@ -87,7 +87,7 @@ impl Batch {
         }
     }
 
-    /// As [`Self::push`], directly, in a system call of its own: it may be larger than the path carries.
+    /// As [`Self::push`], directly, in a system call of its own: the packet may be larger than the path carries.
     pub fn push_alone(&mut self, destination: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) {
         self.close_last();
         self.push(destination, None, write);
@@ -100,7 +100,7 @@ impl Batch {
         }
     }
 
-    /// Lets what begins at `start` join the last group, if it can.
+    /// Joins the packet that begins at `start` to the last group, if possible.
     fn join(&mut self, to: SocketAddr, start: usize) -> bool {
         let length = self.bytes.len() - start;
         let most = self.most;

@@ -9,7 +9,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// From now on.
+    /// A clock that starts now.
     pub fn new() -> Self {
         Self {
             start: tokio::time::Instant::now(),
@@ -21,7 +21,7 @@ impl Clock {
         Instant::ZERO + self.start.elapsed()
     }
 
-    /// When that is on Tokio's clock.
+    /// The same time on Tokio's clock.
     pub fn at(&self, instant: Instant) -> tokio::time::Instant {
         self.start + (instant - Instant::ZERO)
     }

@@ -1,5 +1,5 @@
-//! The task of an endpoint: takes what arrives to its connection, sends what connections have to send,
-//! and keeps their times.
+//! The task of an endpoint: passes arriving packets to their connections, sends the packets of the connections, and
+//! keeps their timers.
 
 #[cfg(test)]
 mod campaign;
@@ -20,10 +20,10 @@ use tidegate_mpath::Instant;
 use tidegate_mpath::wire::{self, Hello, Packet, Sealed};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-/// How the one who connects hears of it.
+/// How the caller of `connect` gets the result.
 pub type Reply = oneshot::Sender<Result<(Arc<Link>, Arc<Notify>), ConnectionError>>;
 
-/// What an endpoint asks of its task.
+/// A request of the endpoint to its task.
 pub enum Command {
     /// Make a connection.
     Connect {
@@ -35,7 +35,7 @@ pub enum Command {
     },
 }
 
-/// What belongs to a handshake that was begun.
+/// The data of a handshake that was begun.
 struct Asked {
     envelope: usize,
     reply: Reply,
@@ -47,7 +47,7 @@ pub struct Driver {
     core: Core,
 }
 
-/// All but the socket.
+/// Everything but the socket.
 struct Core {
     identity: Option<Identity>,
     config: Config,
@@ -59,7 +59,7 @@ struct Core {
     batch: Batch,
     rejected: Rejections,
     accepted: mpsc::Sender<Connection>,
-    /// Connections whose ends are not settled.
+    /// Connections whose end the peer does not know yet.
     live: usize,
     told_live: watch::Sender<usize>,
     /// Plaintext of a half open session's first packet.
@@ -108,7 +108,7 @@ impl Driver {
             let blocked = !self.socket.send(&mut core.batch);
             core.tell_live();
             if !blocked && (received || next <= core.clock.now()) {
-                // Those that read and write have their turn.
+                // Lets the readers and writers run.
                 tokio::task::yield_now().await;
                 while let Ok(command) = commands.try_recv() {
                     self.core.execute(command);
@@ -121,9 +121,9 @@ impl Driver {
                     None => open = false,
                 },
                 () = wakeup.notified() => {}
-                // An error here would be one of the runtime, that is about to end.
+                // An error here would be the runtime's, which is about to end.
                 _ = self.socket.ready(blocked) => {}
-                // While nothing can be sent there is nothing to be done in time.
+                // While nothing can be sent, no timer needs action.
                 () = tokio::time::sleep_until(self.core.clock.at(next)), if !blocked => {}
             }
         }
@@ -131,8 +131,8 @@ impl Driver {
 }
 
 impl Driver {
-    /// Receives what is there, up to a point; whether something was. Only then timeouts are looked at:
-    /// where the machine is late, the answer that is missing is here.
+    /// Receives the packets that are there, up to a limit; returns whether there were any. Timeouts are checked only if
+    /// there were none: if the machine is late, the missing answer is among the packets.
     fn receive(&mut self) -> bool {
         let core = &mut self.core;
         let now = core.clock.now();
@@ -204,7 +204,7 @@ impl Core {
         link.lock().receive(now, from, sealed, &self.rejected);
     }
 
-    /// The first packet of a session shows that the peer has the answer.
+    /// The first packet of a session shows that the peer has received the answer.
     fn receive_first(&mut self, now: Instant, from: SocketAddr, sealed: &Sealed) {
         let Some(session) = self.half_open.get_mut(sealed.connection) else {
             return self.reject(|r| r.unknown += 1);
@@ -236,7 +236,7 @@ impl Core {
             return self.reject(|r| r.truncated += 1);
         }
         if self.links.contains_key(&hello.connection) {
-            // A late repetition: that there are packets shows that the answer has come.
+            // A late repetition: later packets show that the answer has arrived.
             return;
         }
         match self.half_open.answer(now, identity, hello) {
@@ -261,7 +261,8 @@ impl Core {
         }
     }
 
-    /// A connection; who has made it leaves room for envelopes, and its peer stays where it is.
+    /// Opens a connection; the side that asked for it leaves room for envelopes, and its peer's address does not
+    /// change.
     fn open(
         &mut self,
         now: Instant,
@@ -284,14 +285,14 @@ impl Core {
         link
     }
 
-    /// After sending, so that whoever waits for it may end the runtime.
+    /// After sending, so that a caller who waits for this may end the runtime.
     fn tell_live(&self) {
         let live = self.live;
         self.told_live
             .send_if_modified(|told| std::mem::replace(told, live) != live);
     }
 
-    /// Lets each connection fill the batch as far as there is room; when to come again.
+    /// Lets each connection fill the batch as far as there is room; returns when to be called again.
     fn work(&mut self) -> Instant {
         let now = self.clock.now();
         for (error, asked) in self.handshakes.expire(now) {
@@ -316,7 +317,7 @@ impl Core {
             self.links.remove(&connection);
         }
         self.live = live;
-        // A connection that found no room in the batch has its turn as soon as the batch is sent.
+        // A connection that found no room in the batch is served as soon as the batch is sent.
         match self.batch.is_full() {
             true => Instant::ZERO,
             false => next.min(now + LONGEST),
@@ -324,8 +325,8 @@ impl Core {
     }
 }
 
-/// Packets that are received before it is somebody else's turn.
+/// The most packets that are received before others get their turn.
 const AT_ONCE: usize = 256;
 
-/// Timers are not set for later than this.
+/// The longest time of a timer.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(60);

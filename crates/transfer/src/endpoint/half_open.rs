@@ -1,4 +1,4 @@
-//! Handshakes that have been answered, before anything shows that the answer has arrived. Little is kept of each, since
+//! Handshakes that have been answered, before a packet shows that the answer has arrived. Little is kept of each, since
 //! a hello may be a recording from before this process began; later recordings are recognised.
 
 mod known;
@@ -11,21 +11,21 @@ use std::time::Duration;
 use tidegate_mpath::Instant;
 use tidegate_mpath::wire::{Answer, Hello, write_answer};
 
-/// Sessions that may be half open; more are not answered.
+/// The most half-open sessions; further hellos are not answered.
 const MOST: usize = 64;
 
-/// How long one stays.
+/// How long a session stays half open.
 const LIFETIME: Duration = Duration::from_secs(10);
 
 struct Half {
     session: Session,
-    /// The hello's message: it may be repeated.
+    /// The hello's message: it may arrive again.
     hello: Vec<u8>,
     answer: Vec<u8>,
     since: Instant,
 }
 
-/// All of them, by connection.
+/// All half-open sessions, by connection.
 #[derive(Default)]
 pub struct HalfOpen {
     sessions: HashMap<u64, Half>,
@@ -37,14 +37,14 @@ pub struct HalfOpen {
 pub enum Unanswered {
     /// Its sender does not hold the token.
     Unauthenticated,
-    /// It has been answered before, and its time is over.
+    /// It has been answered before, and its session is no longer half open.
     Replayed,
     /// There is no room.
     Full,
 }
 
 impl HalfOpen {
-    /// A hello arrives: the packet that answers it.
+    /// A hello arrives: returns the packet that answers it.
     pub fn answer(
         &mut self,
         now: Instant,
@@ -69,7 +69,7 @@ impl HalfOpen {
         hello: &Hello,
     ) -> Result<Half, Unanswered> {
         self.sessions.retain(|_, half| now < half.since + LIFETIME);
-        // Nobody else can make one with this proof.
+        // Only the sender of the first hello can make one with this proof.
         if self.known.contains(&hello.proof) {
             return Err(Unanswered::Replayed);
         }
@@ -94,14 +94,14 @@ impl HalfOpen {
         })
     }
 
-    /// The session of that connection, if it is half open.
+    /// The session of this connection, if it is half open.
     pub fn get_mut(&mut self, connection: u64) -> Option<&mut Session> {
         self.sessions
             .get_mut(&connection)
             .map(|half| &mut half.session)
     }
 
-    /// Takes it out, for it is open.
+    /// Removes the session, which is open now.
     pub fn take(&mut self, connection: u64) -> Option<Session> {
         self.sessions.remove(&connection).map(|half| half.session)
     }

@@ -13,7 +13,7 @@ use tidegate_mpath::wire::write_hello;
 /// Time before the first hello is repeated; it doubles.
 const FIRST_REPEAT: Duration = Duration::from_millis(250);
 
-/// Longest time between two.
+/// Longest time between two repetitions.
 const LAST_REPEAT: Duration = Duration::from_secs(2);
 
 /// A handshake without an answer yet, and what belongs to it.
@@ -35,7 +35,7 @@ pub struct Handshakes<T> {
 }
 
 impl<T> Handshakes<T> {
-    /// None yet; each waits for its answer for so long.
+    /// No handshakes yet; each waits for its answer for `timeout`.
     pub fn new(timeout: Duration) -> Self {
         Self {
             waiting: HashMap::new(),
@@ -43,7 +43,7 @@ impl<T> Handshakes<T> {
         }
     }
 
-    /// Begins.
+    /// Begins a handshake.
     pub fn begin(
         &mut self,
         now: Instant,
@@ -54,8 +54,8 @@ impl<T> Handshakes<T> {
     ) {
         let mut packet = Vec::new();
         write_hello(&mut packet, &initiator.hello());
-        // As large as any packet will be: whoever answers cannot be made to send more than he gets, and
-        // a path that does not carry it is found out now (RFC 9000 §14.1).
+        // As large as any packet will be: the peer cannot be made to send more than it receives, and a path that does
+        // not carry this size is found out now (RFC 9000 §14.1).
         packet.resize(mtu::BASE, 0);
         let handshake = Handshake {
             initiator,
@@ -69,7 +69,7 @@ impl<T> Handshakes<T> {
         self.waiting.insert(connection, handshake);
     }
 
-    /// Puts those whose time has come into the batch.
+    /// Puts the hellos that are due into the batch.
     pub fn transmit(&mut self, now: Instant, batch: &mut Batch) {
         for handshake in self.waiting.values_mut().filter(|g| g.next <= now) {
             batch.push(handshake.to, None, |out| out.extend(&handshake.packet));
@@ -78,7 +78,7 @@ impl<T> Handshakes<T> {
         }
     }
 
-    /// An answer arrives: the session, the peer's address and the note. None: nobody waits for it.
+    /// An answer arrives: returns the session, the peer's address and the note. None: no handshake waits for it.
     pub fn answer(
         &mut self,
         connection: u64,
@@ -98,7 +98,7 @@ impl<T> Handshakes<T> {
         }
     }
 
-    /// Those that have waited too long.
+    /// Handshakes that have waited too long.
     pub fn expire(&mut self, now: Instant) -> Vec<(ConnectionError, T)> {
         let timeout = self.timeout;
         let over = self

@@ -14,7 +14,7 @@ const TRAINS: usize = 8;
 /// Bytes of a train at most.
 const TRAIN_BYTES: usize = 65_536;
 
-/// What the kernel is asked to keep for us, in bytes; it gives what `net.core.rmem_max` allows.
+/// The buffer in bytes that we ask the kernel for; it gives as much as `net.core.rmem_max` allows.
 const KERNEL_BUFFER: usize = 4 << 20;
 
 /// A socket.
@@ -29,7 +29,7 @@ impl Socket {
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(address)?;
         let udp = UdpSocketState::new((&socket).into())?;
-        // As much as there is.
+        // As much as the kernel gives.
         let _ = udp.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
         let _ = udp.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         socket.set_nonblocking(true)?;
@@ -50,7 +50,7 @@ impl Socket {
         self.udp.max_gso_segments()
     }
 
-    /// Waits until something can be received or, if `sending`, sent.
+    /// Waits until the socket can receive or, if `sending`, send.
     pub async fn ready(&self, sending: bool) -> io::Result<()> {
         let interest = match sending {
             true => Interest::READABLE | Interest::WRITABLE,
@@ -59,18 +59,18 @@ impl Socket {
         self.io.ready(interest).await.map(|_| ())
     }
 
-    /// Sends what is in the batch; false: the kernel takes no more for now.
+    /// Sends the batch; false: the kernel takes no more for now.
     pub fn send(&self, batch: &mut Batch) -> bool {
         while let Some((group, contents)) = batch.first() {
             match self.try_send(group, contents) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-                // Not every device segments (EIO), and quinn-udp notes that and drops the train.
+                // Not every device segments (EIO); quinn-udp notes that and drops the train.
                 Err(_) if contents.len() > group.segment => {
                     for packet in contents.chunks(group.segment) {
                         let _ = self.try_send(group, packet);
                     }
                 }
-                // What could not be sent for another reason is lost, as anywhere on the way.
+                // Packets that could not be sent for another reason are lost, as anywhere on the path.
                 Ok(()) | Err(_) => {}
             }
             batch.pop();
@@ -91,7 +91,7 @@ impl Socket {
         self.io.try_io(Interest::WRITABLE, send)
     }
 
-    /// Receives what is there, once; how many packets that was.
+    /// Receives once; returns how many packets that were.
     pub fn receive(&mut self, mut each: impl FnMut(SocketAddr, &[u8])) -> usize {
         let mut metas = [RecvMeta::default(); TRAINS];
         let mut buffers = self.buffers.chunks_exact_mut(TRAIN_BYTES);

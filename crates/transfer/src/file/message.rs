@@ -1,4 +1,4 @@
-//! What the two ends say about a file: length (4 bytes, network order), then postcard.
+//! The messages about a file: length (4 bytes, network order), then postcard.
 
 use super::FileError;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 /// Bytes of a message at most.
 const LONGEST: usize = 4096;
 
-/// The sender's words: a file. Its bytes follow from there on where the receiver's end.
+/// The sender's message: a file. Its bytes follow, from where the receiver's part ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
     /// Its name.
@@ -19,10 +19,10 @@ pub struct Offer {
     pub hash: [u8; 32],
 }
 
-/// The receiver's words.
+/// The receiver's message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
-    /// So many bytes of this very file are there of an earlier try.
+    /// This many bytes of this very file are there from an earlier try.
     Have { length: u64 },
     /// The file is there as a whole, under its name.
     Received,
@@ -30,7 +30,7 @@ pub enum Answer {
     Failed(String),
 }
 
-/// Says something.
+/// Sends a message.
 pub async fn send_message(
     out: &mut (impl AsyncWrite + Unpin),
     message: &impl Serialize,
@@ -41,7 +41,7 @@ pub async fn send_message(
     Ok(out.flush().await?)
 }
 
-/// Hears something.
+/// Receives a message.
 pub async fn receive_message<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
 ) -> Result<T, FileError> {

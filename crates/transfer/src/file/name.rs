@@ -3,13 +3,13 @@
 use std::path::{Component, Path};
 use tidegate_terminal::is_invisible;
 
-/// Bytes of a name at most: with what is put around it while it is not whole, a file system's 255.
+/// The most bytes of a name: with the additions to an incomplete file's name, a file system's 255.
 const LONGEST: usize = 232;
 
-/// What the name of a file that is not whole ends with.
+/// The end of an incomplete file's name.
 const PART: &str = ".part";
 
-/// Hexadecimal digits of the hash in it.
+/// Hexadecimal digits of the hash in that name.
 const DIGITS: usize = 16;
 
 /// The name of an incomplete file; it differs for files of one name with different contents. No complete file may have
@@ -18,7 +18,7 @@ pub fn of_part(name: &str, hash: &blake3::Hash) -> String {
     format!(".{name}.{}{PART}", &hash.to_hex()[..DIGITS])
 }
 
-/// Refuses all but plain names: none leads out of the folder, none can control a terminal.
+/// Refuses all but plain names: no name leads out of the folder or controls a terminal.
 pub fn check(name: &str) -> Result<(), String> {
     let mut parts = Path::new(name).components();
     let plain = matches!(
@@ -38,7 +38,7 @@ pub fn check(name: &str) -> Result<(), String> {
     }
     if name.starts_with('.') && name.ends_with(PART) {
         return Err(format!(
-            "{name:?} is what another file is called while it is not whole"
+            "{name:?} is a name that is reserved for incomplete files"
         ));
     }
     if name.len() > LONGEST {

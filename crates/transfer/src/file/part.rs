@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// A part's mode: nobody else's to open.
+/// A part's mode: no other user may open it.
 const CLOSED: u32 = 0o600;
 
 /// The file, locked: only one connection receives it.
@@ -21,19 +21,19 @@ pub struct Part {
 }
 
 impl Part {
-    /// Opens or creates it, and hashes what is there. None while another connection has it.
+    /// Opens or creates the part, and hashes its bytes. None while another connection has it.
     ///
     /// # Errors
-    /// When it is a link, no regular file, somebody else's, or has another name besides: what is written would be written
-    /// there, too.
+    /// If it is a link, not a regular file, another user's, or has a second name: written bytes would appear there,
+    /// too.
     pub fn open(folder: &Path, name: &str, hash: &blake3::Hash) -> Result<Option<Self>, FileError> {
         let part = name::of_part(name, hash);
         let path = folder.join(&part);
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
-        // Whoever could read it could lock it, and keep the file from ever arriving.
+        // A user who could read it could lock it, and keep the file from ever arriving.
         options.mode(CLOSED);
-        // No planted link is followed, and no planted pipe is waited for.
+        // We follow no planted link, and wait for no planted pipe.
         options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
         let file = options
             .open(&path)
@@ -43,15 +43,14 @@ impl Part {
         if let Some(why) = is_not_ours(&about) {
             return Err(FileError::Refused(format!("{part} {why}")));
         }
-        // One that an older version has begun. There are file systems that have no modes.
+        // The part may be from an older version. Some file systems have no modes.
         let _ = file.set_permissions(Permissions::from_mode(CLOSED));
         let file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(file) => file,
             Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
             Err((_, error)) => return Err(FileError::file("cannot lock", &path)(error.into())),
         };
-        // Between opening and locking it may have become whole and got its name: then it is to be left
-        // alone.
+        // Between opening and locking, the part may have been completed and renamed: then it must be left alone.
         let still = path.symlink_metadata();
         if !still.is_ok_and(|now| (now.dev(), now.ino()) == (about.dev(), about.ino())) {
             return Ok(None);
@@ -66,7 +65,7 @@ impl Part {
         Ok(Some(part))
     }
 
-    /// Goes to the end of what is there.
+    /// Reads to the end of the part.
     fn read(&mut self) -> Result<(), FileError> {
         let mut buffer = vec![0; CHUNK];
         let mut file = &*self.file;
@@ -82,17 +81,17 @@ impl Part {
         }
     }
 
-    /// Bytes that are there.
+    /// Bytes in the part.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// BLAKE3 of them.
+    /// BLAKE3 of these bytes.
     pub fn hash(&self) -> blake3::Hash {
         self.hasher.finalize()
     }
 
-    /// Cuts off all that is there: it is not how the file begins.
+    /// Truncates the part to nothing: the file does not begin like this.
     pub fn clear(&mut self) -> Result<(), FileError> {
         self.hasher.reset();
         self.length = 0;
@@ -101,7 +100,7 @@ impl Part {
         place.map_err(FileError::file("cannot write", &self.path))
     }
 
-    /// Appends.
+    /// Appends `bytes`.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         (&*self.file)
             .write_all(bytes)
@@ -111,7 +110,7 @@ impl Part {
         Ok(())
     }
 
-    /// It is whole: gives it its name, at once and on the disk, without touching another unless `force`.
+    /// The file is complete: renames it, atomically and durably, without replacing another file unless `force`.
     pub fn finish(self, to: &Path, force: bool) -> Result<(), FileError> {
         let open = Permissions::from_mode(ordinary_mode());
         let _ = self.file.set_permissions(open);
@@ -123,7 +122,7 @@ impl Part {
             false => RenameFlags::RENAME_NOREPLACE,
         };
         let renamed = match renameat2(AT_FDCWD, &self.path, AT_FDCWD, to, flags) {
-            // A file system that cannot tell: then this is as sure as it gets.
+            // This file system cannot do that; then this is the best we can do.
             Err(Errno::EINVAL | Errno::ENOSYS) if !to.exists() => fs::rename(&self.path, to),
             other => other.map_err(io::Error::from),
         };
@@ -134,7 +133,7 @@ impl Part {
         synced.map_err(FileError::file("cannot write", folder))
     }
 
-    /// Removes it.
+    /// Removes the part.
     pub fn discard(self) {
         // If that fails, the next try finds it too long, or its hash wrong.
         let _ = fs::remove_file(&self.path);

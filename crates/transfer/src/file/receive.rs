@@ -13,20 +13,20 @@ use tokio::time::{Instant, sleep};
 /// What to receive, and where.
 #[derive(Clone, Debug)]
 pub struct Receive {
-    /// The folder that the files go into.
+    /// The folder for the files.
     pub folder: PathBuf,
     /// Whether files of the same name are replaced.
     pub force: bool,
-    /// Bytes that a file may have.
+    /// The largest file that is accepted, in bytes.
     pub max_size: u64,
     /// How long to wait for a file that another connection is receiving.
     pub patience: Duration,
-    /// What was promised to senders; shared by clones.
+    /// The room that senders have been promised; shared by clones.
     pub room: Room,
 }
 
 impl Receive {
-    /// Into that folder, whatever there is room for, without replacing anything, and waiting for nobody.
+    /// Receives into `folder` whatever fits, without replacing anything, and without waiting for other connections.
     pub fn into(folder: PathBuf) -> Self {
         Self {
             folder,
@@ -38,11 +38,11 @@ impl Receive {
     }
 }
 
-/// How often to look whether it still is.
+/// How often to check whether another connection still receives the file.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Receives files until the sender has no more; `received` is told of each that is there, which may be without end, and
-/// `progress` how far each is.
+/// Receives files until the sender has no more; calls `received` for each complete file, perhaps without end, and
+/// `progress` with the progress of each.
 ///
 /// # Errors
 /// When a file cannot be received.
@@ -68,12 +68,12 @@ pub async fn receive(
     if let Err(error) = &result {
         send_failure(&mut to, error).await;
     }
-    // Waits until the sender has heard all of it; if it is gone there is nobody to wait for.
+    // Waits until the sender has received the error; if it is gone, this returns.
     let _ = to.shutdown().await;
     result
 }
 
-/// Tells the sender why, as far as it can be told.
+/// Tells the sender the error, if possible.
 async fn send_failure(to: &mut (impl AsyncWrite + Unpin), error: &FileError) {
     if !matches!(error, FileError::Connection(_)) {
         let _ = send_message(to, &Answer::Failed(error.told())).await;
@@ -140,8 +140,8 @@ async fn receive_one(
     })
 }
 
-/// From where the file is to be continued. The part's writer had the file's hash; but the disk, or a sender whose file
-/// changed, may have put other contents into it.
+/// The offset from which to continue the file. The part's writer had the file's hash; but the disk, or a sender whose
+/// file changed, may have put other contents into it.
 fn resume(part: &mut Part, length: u64, hash: &blake3::Hash) -> Result<u64, FileError> {
     let there = part.length();
     if there > length || (there == length && part.hash() != *hash) {
@@ -150,8 +150,8 @@ fn resume(part: &mut Part, length: u64, hash: &blake3::Hash) -> Result<u64, File
     Ok(part.length())
 }
 
-/// Opens the part; none if a file of this name and length is there already. A sender that has vanished is
-/// noticed after a while only, and the part is its until then.
+/// Opens the part; none if a file of this name and length exists already. A sender that has vanished is noticed only
+/// after a while, and keeps the part until then.
 async fn open_part(
     what: &Receive,
     name: &str,
@@ -166,7 +166,7 @@ async fn open_part(
         }
         refuse_existing(name, path, what.force)?;
         let (folder, of_part, hash) = (what.folder.clone(), name.to_owned(), *hash);
-        // It may take a while to hash what is there.
+        // Hashing the part may take a while.
         let part = blocking(move || Part::open(&folder, &of_part, &hash)).await?;
         if part.is_some() {
             return Ok(part);
@@ -184,8 +184,8 @@ fn is_file_of(path: &Path, length: u64) -> bool {
     about.is_ok_and(|about| about.is_file() && about.len() == length)
 }
 
-/// A sender that sends several files again offers also those that have arrived. The hash of an existing file is not
-/// told, since it may not have come from this sender.
+/// A sender that sends several files again also offers those that have arrived. The sender is not told the hash of an
+/// existing file, since that file may not be its own.
 async fn confirm(name: &str, path: &Path, hash: &blake3::Hash) -> Result<(), FileError> {
     let there = path.to_owned();
     let mine = blocking(move || {

@@ -1,4 +1,4 @@
-//! What a folder has room for.
+//! The room that a folder has.
 
 use super::FileError;
 use nix::sys::statvfs::statvfs;
@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The part of a file system, of its bytes and of the files that it has room for, that files from elsewhere leave free.
+/// The share of a file system's bytes, and of its inodes, that received files leave free: one in this many.
 const FREE: u64 = 20;
 
-/// Bytes that senders were promised and have not sent yet, of all connections.
+/// Bytes that senders were promised and have not sent yet, over all connections.
 #[derive(Clone, Debug, Default)]
 pub struct Room(Arc<AtomicU64>);
 
-/// The bytes that one file still lacks.
+/// The bytes of one file that have not arrived.
 #[derive(Debug)]
 pub struct Promise {
     room: Room,
@@ -21,10 +21,10 @@ pub struct Promise {
 }
 
 impl Room {
-    /// Promises so many bytes of a file, if the folder has room for them beside all other promises.
+    /// Promises room for `bytes` of a file, if the folder has it beside all other promises.
     ///
     /// # Errors
-    /// When it has not, and a twentieth of the file system shall stay free.
+    /// If it has not, since a twentieth of the file system must stay free.
     pub fn promise(&self, folder: &Path, name: &str, bytes: u64) -> Result<Promise, FileError> {
         let no_room = || {
             let why = "the receiver has no room for it";
@@ -38,7 +38,7 @@ impl Room {
             .blocks_available()
             .saturating_sub(kept)
             .saturating_mul(unit);
-        // Empty files must not use up the file system's inodes either. Some file systems do not count them.
+        // Empty files must not use up the file system's inodes either. Some file systems do not count inodes.
         if about.files_available() < about.files() / FREE {
             return Err(no_room());
         }
@@ -52,7 +52,7 @@ impl Room {
 }
 
 impl Promise {
-    /// So many of them are there.
+    /// `bytes` of them have arrived.
     pub fn keep(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;

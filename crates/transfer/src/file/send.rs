@@ -8,8 +8,8 @@ use std::pin::pin;
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
 
-/// Sends files, one after the other, and adds those that have arrived to `sent`; `progress` is told how
-/// far each is.
+/// Sends files, one after the other, and adds those that have arrived to `sent`; calls `progress` with the progress of
+/// each.
 ///
 /// # Errors
 /// When a file cannot be read or received.
@@ -26,10 +26,10 @@ pub async fn send(
     Ok(to.shutdown().await?)
 }
 
-/// Refuses what cannot be sent; the name that it has for the receiver.
+/// Refuses a file that cannot be sent; returns its name at the receiver.
 ///
 /// # Errors
-/// When it is no regular file, or its name is not one that may come over the network.
+/// If it is not a regular file, or its name must not be sent.
 pub fn check(path: &Path) -> Result<&str, FileError> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| {
@@ -37,7 +37,7 @@ pub fn check(path: &Path) -> Result<&str, FileError> {
     })?;
     name::check(name).map_err(FileError::Refused)?;
     let about = std::fs::metadata(path).map_err(FileError::file("cannot open", path))?;
-    // A pipe, for one, would be waited for.
+    // A pipe, for example, might never give any data.
     if !about.is_file() {
         let why = format!("{} is not a regular file", path.display());
         return Err(FileError::Refused(why));
@@ -45,7 +45,7 @@ pub fn check(path: &Path) -> Result<&str, FileError> {
     Ok(name)
 }
 
-/// A file that was hashed, and is read from somewhere on.
+/// A file that has been hashed, and is read from some offset on.
 struct Source<'a> {
     path: &'a Path,
     name: &'a str,
@@ -71,7 +71,7 @@ async fn send_one(
         Answer::Received => return Ok(source.transferred(source.length)),
         Answer::Failed(why) => return Err(FileError::receiver(&why)),
     };
-    // The receiver may fail at any time, and says so at once; otherwise it answers at the end.
+    // The receiver may report a failure at any time; otherwise it answers at the end.
     let mut answer = pin!(receive_message::<Answer>(from));
     let early = tokio::select! {
         sent = source.pump(to, progress) => {
@@ -92,7 +92,7 @@ async fn send_one(
 }
 
 impl<'a> Source<'a> {
-    /// Reads it once, for its hash.
+    /// Reads the file once, for its hash.
     async fn open(path: &'a Path) -> Result<Self, FileError> {
         let name = check(path)?;
         let read = path.to_owned();
@@ -125,7 +125,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Goes to the end of what the receiver has.
+    /// Skips the bytes that the receiver has.
     async fn skip(&mut self, length: u64) -> Result<(), FileError> {
         if length > self.length {
             return Err(FileError::Protocol("Have of more than was offered"));
@@ -136,7 +136,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Sends what is left.
+    /// Sends the rest.
     async fn pump(
         &mut self,
         to: &mut (impl AsyncWrite + Unpin),

@@ -5,16 +5,16 @@ use crate::Token;
 use snow::{Builder, HandshakeState};
 use tidegate_mpath::wire::{Hello, PROOF};
 
-/// Where the secret goes in: the first message.
+/// The message into which the secret is mixed: the first.
 const SECRET_PLACE: u8 = 1;
 
-/// What the key of [`proof`] is for (BLAKE3's derivation of keys).
+/// The purpose of the key of [`proof`] (BLAKE3's key derivation).
 const PROOF_CONTEXT: &str = "tidegate mpath 1 greeting";
 
-/// What both ends must agree upon besides the keys.
+/// Data that both ends must agree on besides the keys.
 const PROLOGUE: &[u8] = b"tidegate mpath 1";
 
-/// Bytes of either message at most.
+/// The most bytes of either message.
 const MESSAGE: usize = 256;
 
 /// A builder of handshakes.
@@ -26,8 +26,7 @@ fn prologue(id: &[u8; 16], connection: u64) -> Vec<u8> {
     [PROLOGUE, id, &connection.to_be_bytes()].concat()
 }
 
-/// Shows that the hello's sender holds the token. It costs a hash to check, and a stranger's
-/// hello costs no more than that.
+/// Proves that the hello's sender holds the token. Checking it takes one hash, and a stranger's hello costs no more.
 fn proof(secret: &[u8; 32], id: &[u8; 16], connection: u64, message: &[u8]) -> blake3::Hash {
     let key = blake3::derive_key(PROOF_CONTEXT, &[&secret[..], id].concat());
     let mut hash = blake3::Hasher::new_keyed(&key);
@@ -45,10 +44,10 @@ pub struct Initiator {
 }
 
 impl Initiator {
-    /// Begins.
+    /// Begins a handshake.
     ///
     /// # Errors
-    /// When the token's key is none.
+    /// If the token's key is not valid.
     pub fn new(token: &Token, connection: u64) -> Result<Self, snow::Error> {
         let mine = noise(token.cipher).generate_keypair()?;
         let mut state = noise(token.cipher)
@@ -78,9 +77,9 @@ impl Initiator {
         }
     }
 
-    /// The answer arrives; the session, or `self` again if it is none.
+    /// The answer arrives: returns the session, or `self` again if the answer is not valid.
     pub fn finish(mut self, message: &[u8]) -> Result<Session, Box<Self>> {
-        // What was read of a forged answer is taken back, so that the true one still finds its state.
+        // A forged answer does not change the state, so the true one can still be read.
         match self.state.read_message(message, &mut [0; MESSAGE]) {
             Ok(_) => {
                 let keys = self.state.into_stateless_transport_mode();
@@ -92,12 +91,12 @@ impl Initiator {
     }
 }
 
-/// The receiver's side: a hello's session and the message that answers it; none if its sender does
-/// not hold the token.
+/// The receiver's side: returns a hello's session and the message that answers it; none if its sender does not hold the
+/// token.
 pub fn respond(identity: &Identity, hello: &Hello) -> Option<(Session, Vec<u8>)> {
     let Identity { secret, id, .. } = identity;
     let expected = proof(secret, id, hello.connection, hello.message);
-    // Hashes are compared in the same time whatever they are.
+    // Hashes are compared in constant time.
     if expected != blake3::Hash::from_bytes(hello.proof) {
         return None;
     }

@@ -1,22 +1,22 @@
-//! Who a receiver is: its key, the secret that its tokens hand out, and its name at the registry.
+//! The identity of a receiver: its key, the secret in its tokens, and its name at the registry.
 
 use super::Cipher;
 use super::handshake::noise;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// A receiver's secrets. Whoever keeps them keeps its tokens valid.
+/// A receiver's secrets. As long as they are kept, its tokens stay valid.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Identity {
     /// The private half of its static key.
     pub(crate) private: [u8; 32],
     /// The public half.
     pub(crate) public: [u8; 32],
-    /// What a sender must know.
+    /// The secret that a sender must know.
     pub(crate) secret: [u8; 32],
-    /// Its name, which says nothing else.
+    /// Its name, which reveals nothing else.
     pub(crate) id: [u8; 16],
-    /// What its sessions are sealed with.
+    /// The cipher of its sessions.
     pub(crate) cipher: Cipher,
 }
 
@@ -26,7 +26,7 @@ impl Identity {
         self.id
     }
 
-    /// What it shows the registry to have its name back, and nobody else knows.
+    /// The key with which it gets its name back from the registry, and which no one else knows.
     pub fn announcement_key(&self) -> [u8; 16] {
         let key = blake3::derive_key(
             "tidegate mpath 2026 announcement of a receiver",
@@ -36,12 +36,12 @@ impl Identity {
         *half
     }
 
-    /// A new one, with the cipher that this processor is faster with.
+    /// A new identity, with the cipher that is faster on this processor.
     pub fn generate() -> Self {
         Self::with_cipher(Cipher::fastest())
     }
 
-    /// As [`Self::generate`], with that cipher.
+    /// As [`Self::generate`], with `cipher`.
     pub fn with_cipher(cipher: Cipher) -> Self {
         let pair = noise(cipher).generate_keypair();
         let pair = pair.expect("the system's source of randomness");

@@ -1,12 +1,12 @@
-//! Which numbers have come (RFC 6479): a bitmap of blocks around which the newest goes.
+//! The numbers that have arrived (RFC 6479): a ring of blocks of bits, which the newest number moves around.
 
 /// Bits of a block.
 const BLOCK: u64 = 64;
 
-/// Blocks; one more than [`ReplayWindow::SIZE`] needs, for the newest clears the one it enters.
+/// Blocks; one more than [`ReplayWindow::SIZE`] needs, since the newest number clears the block that it enters.
 const BLOCKS: usize = 1025;
 
-/// The last [`Self::SIZE`] numbers, and which of them have come.
+/// The last [`Self::SIZE`] numbers, and which of them have arrived.
 #[derive(Clone, Debug)]
 pub struct ReplayWindow {
     blocks: Box<[u64; BLOCKS]>,
@@ -24,8 +24,8 @@ impl Default for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Numbers so far below the newest are too old to tell. Packets take paths of different lengths:
-    /// at 1 Gbit/s that are 0.7 s.
+    /// Numbers this far below the newest are too old to tell. Packets take paths of different lengths: at 1 Gbit/s this
+    /// is 0.7 s.
     pub const SIZE: u64 = (BLOCKS as u64 - 1) * BLOCK;
 
     /// The newest number.
@@ -38,7 +38,7 @@ impl ReplayWindow {
         (block as usize, 1 << (number % BLOCK))
     }
 
-    /// Whether that number has not come, and is not too old to tell.
+    /// Whether `number` has not arrived, and is not too old to tell.
     pub fn is_new(&self, number: u64) -> bool {
         let (block, bit) = Self::place(number);
         match number {
@@ -49,7 +49,7 @@ impl ReplayWindow {
         }
     }
 
-    /// It comes; whether it was new.
+    /// `number` arrives; returns whether it was new.
     pub fn insert(&mut self, number: u64) -> bool {
         if !self.is_new(number) {
             return false;

@@ -1,4 +1,4 @@
-//! Two endpoints, and what may stand between them.
+//! Two endpoints, and hops between them.
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod network;
@@ -16,7 +16,7 @@ pub fn loopback() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// An end that accepts, and its token.
+/// An end that accepts connections, and its token.
 pub struct Server {
     pub endpoint: Endpoint,
     pub token: Token,
@@ -38,7 +38,7 @@ pub fn client(config: Config) -> Endpoint {
     Endpoint::bind(loopback(), None, config).unwrap()
 }
 
-/// A connection, and both its ends.
+/// Connects; returns both ends.
 pub async fn connect(
     client: &Endpoint,
     server: &Server,
@@ -67,7 +67,7 @@ pub async fn until(seconds: u64, mut condition: impl FnMut() -> bool) {
     .await;
 }
 
-/// Bytes that differ from place to place.
+/// Bytes that differ from one position to the next.
 fn block(number: u64) -> Vec<u8> {
     let mut hash = blake3::Hasher::new();
     hash.update(&number.to_be_bytes());
@@ -78,7 +78,7 @@ fn block(number: u64) -> Vec<u8> {
 
 const BLOCK: usize = 64 << 10;
 
-/// Sends so many blocks of 64 KiB and compares them at the other end, and the end of the stream.
+/// Sends `blocks` blocks of 64 KiB and compares them at the other end, and the end of the stream.
 pub async fn transfer_blocks(mut near: Connection, mut far: Connection, blocks: u64) {
     let reader = tokio::spawn(async move {
         let mut bytes = vec![0; BLOCK];

@@ -1,4 +1,4 @@
-//! A network that cannot be relied on: a proxy, and a hop on the direct path.
+//! An unreliable network: a proxy, and a hop on the direct path.
 
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -12,7 +12,7 @@ use tidegate_transfer::Relay;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// What happens to packets: shares of them, but for the delay.
+/// Faults of packets: shares of them, except for the delay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub drop: f64,
@@ -27,7 +27,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Something of everything.
+    /// Some of every fault.
     pub fn hostile() -> Self {
         Self {
             drop: 0.006,
@@ -40,7 +40,7 @@ impl Faults {
     }
 }
 
-/// How much later a packet comes that is held back.
+/// How late a packet is that was held back.
 const HELD: Duration = Duration::from_millis(3);
 
 struct Wire {
@@ -50,7 +50,7 @@ struct Wire {
 }
 
 impl Wire {
-    /// Sends a packet on, or whatever happens to it.
+    /// Sends a packet on, or does to it what the faults demand.
     async fn forward(&mut self, packet: &[u8], to: SocketAddr) {
         let faults = *self.faults.lock().unwrap();
         let mut packet = packet.to_vec();
@@ -87,7 +87,7 @@ impl Wire {
     }
 }
 
-/// A proxy: takes the envelope off, sends the rest on, and asks nobody for a capability.
+/// A proxy: takes the envelope off, sends the packet on, and checks no capability.
 pub struct Proxy {
     address: SocketAddr,
     pub faults: Arc<Mutex<Faults>>,
@@ -136,7 +136,7 @@ impl Proxy {
         self.forwarded.load(Ordering::Relaxed)
     }
 
-    /// Nothing comes through any more.
+    /// From now on no packet passes.
     pub fn kill(&self) {
         self.task.abort();
     }
@@ -152,7 +152,7 @@ impl Drop for Proxy {
 pub struct Middle {
     pub address: SocketAddr,
     pub faults: Arc<Mutex<Faults>>,
-    /// Every packet towards the receiver, if that is asked for.
+    /// Every packet towards the receiver, if the test asks for it.
     pub recorded: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
     /// Packets towards the receiver.
     pub forwarded: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! What the corpora begin with. The committed files are these; `SEEDS=write cargo test` writes them anew.
+//! The first files of the corpora. The committed files are these; `SEEDS=write cargo test` writes them anew.
 
 use crate::targets::files::CONTENT;
 use crate::{TARGETS, corpus};
@@ -32,7 +32,7 @@ fn are_committed() {
     }
 }
 
-/// Those of a target.
+/// The seeds of a target.
 pub fn of(target: &str) -> Vec<Seed> {
     let seeds = match target {
         "ends" => ends(),
@@ -300,7 +300,7 @@ fn tokens() -> Named {
     ]
 }
 
-/// Variants of the messages by their numbers, as postcard has them.
+/// Messages by the numbers of their variants, as postcard encodes them.
 fn said(message: &[&[u8]]) -> Vec<u8> {
     let bytes = message.concat();
     [&(bytes.len() as u32).to_be_bytes()[..], &bytes].concat()

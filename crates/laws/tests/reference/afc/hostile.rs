@@ -1,11 +1,11 @@
-//! A peer that lies about its read rate: whatever it says, the window has bounds.
+//! A peer that lies about its read rate: the window stays bounded whatever it says.
 
 use crate::histories;
 use proptest::prelude::*;
 use tidegate_laws::afc;
 use tidegate_laws::sys;
 
-/// What a liar says: nothing, everything, both in turn.
+/// The rates that a liar reports: nothing, everything, or anything.
 fn lies() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(u32::MAX), any::<u32>()]
 }
@@ -22,7 +22,7 @@ proptest! {
         prop_assert_eq!(afc::window(free, 0, rtt_us, most), free.min(most));
     }
 
-    /// Nothing is remembered that was not told, nor without end.
+    /// No rate is remembered that was not told, and none for ever.
     #[test]
     fn what_is_held_only_falls(kbps in lies(), elapsed_us: u32, more_us: u32, rtt_us: u32) {
         let held = afc::held(kbps, elapsed_us, rtt_us);
@@ -31,7 +31,7 @@ proptest! {
         prop_assert_eq!(afc::held(kbps, 2 * (rtt_us / 2), rtt_us / 2), 0);
     }
 
-    /// More room, a faster reader or a longer path never close it.
+    /// More room, a faster reader or a longer path never make the window smaller.
     #[test]
     fn the_window_is_monotone(free: u32, more: u32, kbps: u32, rtt_us: u32, most: u64) {
         let [free, more] = [free, more].map(u64::from);
@@ -41,7 +41,7 @@ proptest! {
         prop_assert!(afc::window(free, kbps, rtt_us.saturating_add(more as u32), most) >= window);
     }
 
-    /// Any numbers at any times, backwards too, leave a rate that no sample exceeded.
+    /// Any numbers at any times, even backwards, leave a rate that no sample exceeded.
     #[test]
     fn no_history_breaks_the_rate(
         events in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u32>()), 1..200),
@@ -50,7 +50,7 @@ proptest! {
         for (bytes, now_us, rtt_us) in events {
             // SAFETY: the record is live and exclusively borrowed; C keeps no copy of it.
             unsafe { sys::tg_afc_read(&mut ours, bytes, now_us, rtt_us) };
-            // The most bytes there are, in the shortest sample.
+            // The most bytes possible, in the shortest sample.
             prop_assert!(ours.smooth_rx <= (1 << 40) * 1_000_000 / 1_000);
         }
     }

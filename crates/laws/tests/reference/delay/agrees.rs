@@ -25,12 +25,12 @@ struct Receiver {
     sent_us: u64,
 }
 
-/// What a packet came to.
+/// The result for a packet.
 struct Seen {
     tsval: u64,
     now_us: u64,
     queue_us: u32,
-    /// The unit that the C took while it measured the packet, and takes from now on.
+    /// The unit that the C used for this packet, and the one that it uses from now on.
     ticks_us: [u32; 2],
 }
 
@@ -118,7 +118,7 @@ proptest! {
         }
         prop_assert_eq!(u64::from(receiver.c.tick_us), tick_us);
         let mut formula = OneWayDelay::new(tick_us as f64);
-        // Both floors are those of the fastest way from here on.
+        // From here on both floors are those of the shortest way.
         let seen = receiver.packet((15_000, 4_000));
         formula.arrived(seen.tsval, seen.now_us);
         for (i, packet) in packets.iter().enumerate() {
@@ -151,7 +151,7 @@ fn what_is_no_clock_yields_no_delay() {
     }
 }
 
-/// What was taken for queue and is path belongs to the floor.
+/// A delay that was taken for queue but is path belongs to the floor.
 #[test]
 fn a_raised_floor_lowers_the_delay() {
     let mut receiver = Receiver::new(1_000);

@@ -5,8 +5,8 @@ use tidegate_laws::sys;
 
 const MSS: u64 = 1448;
 
-/// For a while: a path, a queue that grows or shrinks along it, how often a segment comes, and the
-/// unit of the sender's clock.
+/// A path for a while, a queue that grows or shrinks along it, how often a segment comes, and the unit of the sender's
+/// clock.
 #[derive(Clone, Copy, Debug)]
 struct Phase {
     path_us: u64,
@@ -62,7 +62,7 @@ fn chance() -> impl Strategy<Value = Chance> {
     })
 }
 
-/// The sender's clock is that far behind ours, so that RD wraps.
+/// How far the sender's clock is behind ours, so that RD wraps.
 const OFFSET_US: i64 = (1 << 32) - 300_000;
 
 fn history(phases: &[Phase], chances: &[Chance], keep: bool) -> Vec<Arrival> {

@@ -7,10 +7,10 @@ use tidegate_laws::sys;
 /// One step of a history: `gap_us` later we send, or a segment of the peer's arrives.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A segment of ours leaves; what it carries is back after `round_trip_us`.
+    /// A segment of ours leaves; its echo is back after `round_trip_us`.
     Sent { round_trip_us: u64 },
-    /// What the peer has echoed by now arrives, each echo `repeats` times; or only the newest, if
-    /// the segments of ours that the others would echo came in one bunch.
+    /// The echoes that the peer has sent by now arrive, each `repeats` times; or only the newest, if our segments that
+    /// the others would echo came in one bunch.
     Arrivals { repeats: usize, bunched: bool },
 }
 
@@ -97,8 +97,7 @@ proptest! {
         }
     }
 
-    /// Where a round trip holds, the ring yields a sample at least every eighth of it, if the
-    /// table does.
+    /// While a round trip stays the same, the ring yields a sample at least every eighth of it, if the table does.
     #[test]
     fn samples_are_not_rare(
         round_trip_us in 2_000u64..500_000,
@@ -123,8 +122,7 @@ proptest! {
         }
     }
 
-    /// However much the round trip grows at once, the first echo that returns is measured, and
-    /// those behind it.
+    /// However much the round trip grows at once, the first echo that returns is measured, and so are those behind it.
     #[test]
     fn a_round_trip_that_grows_a_hundredfold_is_measured(
         before_us in 1_000u64..20_000,
@@ -143,7 +141,7 @@ proptest! {
             samples.iter().filter(|s| s.1 >= before_us * factor).map(|s| s.0).collect()
         };
         let (formula, ours) = (grown(&samples.formula), grown(&samples.ours));
-        // At the worst the ring knows every sixth part of what is under way.
+        // At worst the ring knows every sixth part of what is in flight.
         let allowed = before_us * factor / 6 + 2 * gap_us + 1_000;
         prop_assert!(ours[0] - formula[0] <= allowed);
         for pair in ours.windows(2) {
@@ -152,7 +150,7 @@ proptest! {
     }
 
     /// Every sample that the ring yields without timestamps is the formula's for some edge that these data are the
-    /// first to use, and of those the least that the ring has noted: none is shorter than the newest promise.
+    /// first to pass, and the shortest of those that the ring has noted: none is shorter than the newest promise.
     #[test]
     fn no_sample_of_an_edge_is_false(
         start in prop_oneof![Just(0u64), Just((1 << 32) - 50_000)],
@@ -210,8 +208,8 @@ proptest! {
     }
 }
 
-/// A path shorter than the clock's tick: the TSval leaves many times, and echoes of the first
-/// departure are still under way when it leaves again.
+/// A path shorter than the clock's tick: the TSval leaves many times, and echoes of its first departure are still in
+/// flight when it leaves again.
 #[test]
 fn a_tsval_that_leaves_again_after_its_echo_is_no_second_moment() {
     let mut c = sys::tg_rtt::default();

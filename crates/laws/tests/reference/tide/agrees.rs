@@ -3,7 +3,7 @@ use crate::histories;
 use proptest::prelude::*;
 use tidegate_laws::sys;
 
-/// A stretch of time on a path: everything in it changes when the next begins.
+/// A stretch of time on a path; everything changes when the next begins.
 #[derive(Clone, Debug)]
 struct Stretch {
     /// Silence before it, during which nothing was sent, or the link was out.
@@ -14,14 +14,14 @@ struct Stretch {
     gap_us: u64,
     mss: u64,
     merged: u64,
-    /// The round trip without the queue towards us; that queue at least and at most.
+    /// The round trip without the queue towards us; that queue's least and most.
     lag_us: u64,
     queue_us: (u64, u64),
-    /// By how much each flow's way is longer than that of the one before.
+    /// By how much each flow's path is longer than that of the flow before.
     farther_us: u64,
 }
 
-/// Queueing delay at least and at most: none, short, breathing, or standing. What stands is asked whose it is.
+/// Queueing delay, least and most: none, short, breathing, or standing. A standing queue is asked whose it is.
 fn queues() -> impl Strategy<Value = (u64, u64)> {
     let most = prop_oneof![
         1 => Just(0u64),
@@ -85,7 +85,7 @@ fn raw(p: &Packet, mss: u64) -> sys::tg_arrival {
     }
 }
 
-/// What the C asks now.
+/// The question that the C asks now.
 fn asked(c: &sys::tg_tide) -> Option<Question> {
     let q = &c.question;
     (q.begun_us > 0).then(|| Question {
@@ -102,14 +102,14 @@ struct Both {
     lecture: Law,
 }
 
-/// What came of a history.
+/// The results of a history.
 #[derive(Default)]
 struct Tally {
     compared: usize,
     steered: usize,
-    /// While a question was asked.
+    /// Packets during a question.
     asked: usize,
-    /// Whether all of it was compared.
+    /// Whether the whole history was compared.
     whole: bool,
 }
 
@@ -135,7 +135,7 @@ impl Both {
         }
     }
 
-    /// Both windows; `TG_UNLIMITED` and none: the kernel's.
+    /// Both windows; `TG_UNLIMITED` and `None`: the kernel's.
     fn arrives(&mut self, p: &Packet, mss: u64) -> (u32, Option<f64>) {
         let arrival = raw(p, mss);
         // SAFETY: the records are exclusively ours.
@@ -145,13 +145,13 @@ impl Both {
         (ours, self.lecture.arrives(p))
     }
 
-    /// Whether the law neither rechecks its floors nor competes, and nothing was decided otherwise by a rounding: the raised count against the
-    /// forecast, a delay against the time of a segment, a flow's bytes against a quarter of its share.
+    /// Whether the law neither rechecks its floors nor competes, and no rounding decided otherwise: of the raised count
+    /// against the forecast, a delay against the time of a segment, a flow's bytes against a quarter of its share.
     fn is_comparable(&self) -> bool {
         let (c, lecture) = (&self.c, &self.lecture);
         let knows_link = c.state == sys::TG_TIDE_RUNNING;
         let since_empty = match lecture.idle {
-            // An idle link ends the count at once, and not only at the bucket's end.
+            // An idle link ends the count at once, not only at the bucket's end.
             true => 0,
             false => lecture.since_empty,
         };
@@ -168,7 +168,7 @@ impl Both {
 #[track_caller]
 fn assert_same_window(ours: u32, lecture: f64, mss: u64) {
     let allowed = 0.001 * lecture + 16.0;
-    // What does not fit stands for "open".
+    // A window that does not fit stands for "open".
     let [least, most] =
         [-allowed, allowed].map(|by| whole(lecture + by, mss).min(sys::TG_UNLIMITED.into()));
     let ours = f64::from(ours);
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// The comparison above would hold for laws that part at once, or never steer.
+/// The comparison above would hold for laws that differ from the start, or that never steer.
 #[test]
 fn histories_steer_and_most_are_compared_to_their_end() {
     use proptest::strategy::ValueTree;
@@ -273,7 +273,7 @@ fn histories_steer_and_most_are_compared_to_their_end() {
     );
 }
 
-/// "m then grows by two fifths to a half in each lag": the only time when the loop is closed.
+/// "m then grows by two fifths to a half in each lag": the only test in which the loop is closed.
 #[test]
 fn while_the_queue_is_empty_the_forecast_grows_by_two_fifths_to_a_half_in_each_lag() {
     const LAG_US: u64 = 160_000;
@@ -294,7 +294,7 @@ fn while_the_queue_is_empty_the_forecast_grows_by_two_fifths_to_a_half_in_each_l
         let window = law.arrives(&packet);
         (window, law.m)
     };
-    // A queue stands for four lags, then the senders fill the window of a lag ago, and no queue comes of it.
+    // A queue stands for four lags, then the senders fill the window of a lag ago, which makes no queue.
     let steps = (LAG_US / STEP_US) as usize;
     let rate = 10.0;
     let mut windows: Vec<f64> = Vec::new();

@@ -8,7 +8,7 @@ use tidegate_laws::sys;
 struct Step {
     /// Bytes by which the acknowledgement advances; negative: it was overtaken.
     advance: i64,
-    /// By how many bytes the kernel's right edge moves, and what it would like in addition.
+    /// By how many bytes the kernel's right edge moves, and what the kernel would like in addition.
     grow: u64,
     /// The kernel's window is this instead.
     kernel: Option<u64>,
@@ -91,7 +91,7 @@ impl Connection {
     fn send(&mut self, step: &Step) -> Sent {
         let ack = self.newest.saturating_add_signed(step.advance);
         self.newest = self.newest.max(ack);
-        // So far that an overtaken acknowledgement's window still fits its sixteen bits.
+        // So far that even an overtaken acknowledgement's window fits its sixteen bits.
         let most = self.newest + 65_000 * self.unit() - 60_000;
         self.kernel_edge = self
             .kernel_edge
@@ -145,8 +145,8 @@ proptest! {
         }
     }
 
-    /// Whatever the kernel writes: never more than it wrote, nor less than two segments if it wrote
-    /// as much; its zero is a zero, and what ends it is no zero.
+    /// Whatever the kernel writes: never more than it wrote, nor less than two segments if it wrote as much; its zero
+    /// stays zero, and the update that ends it is not zero.
     #[test]
     fn never_above_the_kernels_nor_silly(scale in 0u8..=14, steps in steps()) {
         let mut connection = Connection::new(scale);
@@ -155,16 +155,15 @@ proptest! {
             let unit = connection.unit();
             prop_assert!(sent.units <= sent.ack.units);
             prop_assert_eq!(sent.units == 0, sent.ack.units == 0);
-            // A duplicate repeats what was sound when segments may have been shorter.
+            // A duplicate repeats a window that was sound when segments may have been shorter.
             let least = (sent.ack.units * unit).min(2 * u64::from(step.mss));
             prop_assert!(sent.duplicate || sent.units * unit >= least, "{} units", sent.units);
         }
     }
 
-    /// Under a kernel that retracts nothing, nothing is retracted, rounding included, as far as the
-    /// peer heeds it: not in an acknowledgement older than one before it (RFC 9293 section
-    /// 3.10.7.4). And one that a sender may count as a duplicate carries the window of the last,
-    /// unless neither was lowered.
+    /// Under a kernel that retracts nothing, nothing is retracted, rounding included, as far as the peer heeds it: it
+    /// does not heed an acknowledgement older than one before it (RFC 9293 section 3.10.7.4). And an acknowledgement
+    /// that a sender may count as a duplicate carries the window of the last, unless neither was lowered.
     #[test]
     fn no_edge_is_retracted(scale in 0u8..=14, mut steps in steps()) {
         let mut connection = Connection::new(scale);
@@ -187,7 +186,8 @@ proptest! {
         }
     }
 
-    /// Steering steers: what is sent is the most of what is wanted, promised and sound, to a unit.
+    /// Steering steers: the field sent is the largest of the wanted, the promised and the least sound window, to a
+    /// unit.
     #[test]
     fn no_window_is_wider_than_it_must_be(scale in 0u8..=14, steps in steps()) {
         let mut connection = Connection::new(scale);
@@ -229,8 +229,8 @@ fn nothing_is_changed_that_is_not_steered() {
     }
 }
 
-/// The kernel closed its window while a hole stood in the stream, and its reader has caught up: the
-/// window update still carries SACK blocks, and must not be taken for a duplicate.
+/// The kernel closed its window while a hole stood in the stream, and then its reader caught up: the window update
+/// still carries SACK blocks, and must not be taken for a duplicate.
 #[test]
 fn a_zero_window_ends_though_a_hole_stands() {
     let mut c = sys::tg_window::default();

@@ -7,7 +7,7 @@ fn path() -> Path {
     path
 }
 
-/// How many packets go at that time.
+/// How many packets leave at that time.
 fn burst(path: &mut Path, ms: u64) -> usize {
     let now = Instant::from_millis(ms);
     let before = path.in_flight();

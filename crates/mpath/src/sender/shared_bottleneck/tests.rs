@@ -19,11 +19,11 @@ fn run(steps: [u64; 2], shared: bool) -> (Path, Path) {
         }
         if shared {
             queues[1] = queues[0];
-            // Who it is that loses is chance.
+            // Which of them loses is chance.
             reduced.retain(|id| id.0 == 0);
             reduced.iter_mut().for_each(|id| id.0 = (round % 2) as u32);
         }
-        // The losses show with the round trips of full queues.
+        // The losses appear together with the round trips of full queues.
         spread(&reduced, &mut direct, std::slice::from_mut(&mut other));
         for (path, queue) in [&mut direct, &mut other].into_iter().zip(queues) {
             path.queueing.sample(Duration::from_millis(100 + queue));

@@ -1,4 +1,4 @@
-//! A store in the process. It forgets with it: proxies and receivers come back by themselves.
+//! A store in the process. It is lost with the process; proxies and receivers register again by themselves.
 
 use super::{Put, RECEIVERS, Receiver, Store, StoreError, quotas};
 use crate::api::ReceiverId;
@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Entries of one kind at most.
+/// The most entries of one kind.
 const MOST: usize = RECEIVERS;
 
 /// For a single registry.
@@ -20,13 +20,13 @@ pub struct Memory {
 struct Tables {
     proxies: Table<SocketAddr, ()>,
     receivers: Table<(ReceiverId, bool), Receiver>,
-    /// Of each quota the receivers that count, with the seconds in which they end.
+    /// The receivers that count against each quota, with the second in which each ends.
     quotas: HashMap<String, HashMap<ReceiverId, u64>>,
     nonces: Table<String, ()>,
 }
 
 impl Tables {
-    /// As often as old receivers are looked for, and before them.
+    /// To be called whenever old receivers are removed, before that.
     fn expire_quotas(&mut self, unix_s: u64) {
         if self.receivers.cleaned_s != unix_s {
             self.quotas.retain(|_, names| {
@@ -139,7 +139,7 @@ impl Store for Memory {
 #[derive(Debug)]
 struct Table<K, V> {
     entries: HashMap<K, (V, u64)>,
-    /// When there was last looked for old ones.
+    /// When old entries were last removed.
     cleaned_s: u64,
 }
 
@@ -154,7 +154,7 @@ impl<K, V> Default for Table<K, V> {
 
 impl<K: Hash + Eq, V: Copy> Table<K, V> {
     fn put(&mut self, key: K, value: V, seconds: u64, unix_s: u64) -> Result<(), StoreError> {
-        // Once a second: it looks at every one.
+        // Once a second, since it looks at every entry.
         if self.cleaned_s != unix_s {
             self.cleaned_s = unix_s;
             self.forget_old(unix_s);

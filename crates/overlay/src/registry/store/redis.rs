@@ -8,15 +8,15 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What all names begin with.
+/// The beginning of all names.
 const PREFIX: &str = "tidegate:mpath:";
 
-/// A server that takes longer does not answer.
+/// How long to wait for the server's answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Remembers a receiver (ARGV: key, address, seconds, name, now, most of each quota) unless the name has another key (1),
-/// or a quota of it is full (2, the last of them: 3). The quotas' names, from KEYS[2] on, are held by the seconds in which
-/// they end.
+/// Remembers a receiver (ARGV: key, address, seconds, name, now, limit of each quota) unless the name has another key
+/// (1), or a quota of it is full (2; if it is the last quota, 3). The quotas' names, from KEYS[2] on, are sorted by the
+/// second in which they end.
 const PUT_RECEIVER: &str = "
 local held = redis.call('HGET', KEYS[1], 'key')
 if held and held ~= ARGV[1] then return 1 end
@@ -36,7 +36,7 @@ redis.call('HSET', KEYS[1], 'key', ARGV[1], 'address', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 0";
 
-/// Forgets it (ARGV: key, name) if the key is right.
+/// Forgets a receiver (ARGV: key, name) if the key is right.
 const REMOVE_RECEIVER: &str = "
 if redis.call('HGET', KEYS[1], 'key') == ARGV[1] then
     redis.call('DEL', KEYS[1])
@@ -55,10 +55,10 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// The server at `redis://HOST:PORT/DB` or `redis+unix:///PATH`. It is asked once.
+    /// The server at `redis://HOST:PORT/DB` or `redis+unix:///PATH`. It is asked once, as a test.
     ///
     /// # Errors
-    /// When that is no such address, or nobody answers there.
+    /// If that is no such address, or no server answers there.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let store = Self {
             client: Client::open(url)?,
@@ -74,7 +74,7 @@ impl Redis {
         self.with(|connection| command.query(connection))
     }
 
-    /// Does it over the connection that there is; if that has ended, over a new one.
+    /// Calls `ask` with the existing connection; if that has ended, with a new one.
     fn with<T>(&self, ask: impl Fn(&mut Connection) -> RedisResult<T>) -> Result<T, StoreError> {
         let mut place = self
             .connection
@@ -129,7 +129,7 @@ impl Store for Redis {
         let mut range = cmd("ZRANGEBYSCORE");
         range.arg(proxies()).arg(format!("({unix_s}")).arg("+inf");
         let members: Vec<String> = self.ask(&range)?;
-        // Whatever else somebody has put there is not listed.
+        // Other members, which do not parse, are not listed.
         Ok(members
             .iter()
             .filter_map(|text| text.parse().ok())
@@ -199,7 +199,7 @@ fn proxies() -> String {
     format!("{PREFIX}proxies")
 }
 
-/// Where the names are of a receiver's quotas, and how many each may have; everybody last.
+/// The keys of a receiver's quotas, and the limit of each; the quota of all receivers comes last.
 fn all_quotas(receiver: SocketAddr) -> impl Iterator<Item = (String, usize)> {
     let quotas = quotas(receiver.ip()).into_iter();
     let everybody = (String::from("all"), RECEIVERS);

@@ -1,4 +1,4 @@
-//! A client that is not known yet asks until the server answers.
+//! A client without a session repeats its request until the server answers.
 
 use super::super::control::{FULL, QUESTION};
 use super::super::seal::{Key, TAG, VERSION};
@@ -7,7 +7,7 @@ use super::{AGAIN, Failure, LONGEST_WAIT, TIMES};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A question of `kind`: its nonce, `with` what, and the key's tag over both.
+/// A request of `kind`: its nonce, its contents `with`, and the key's tag over both.
 pub(in crate::net) fn question(key: &Key, kind: u8, nonce: &[u8; 16], with: &[u8]) -> Vec<u8> {
     let mut packet = vec![VERSION, kind];
     packet.extend(nonce);
@@ -17,7 +17,7 @@ pub(in crate::net) fn question(key: &Key, kind: u8, nonce: &[u8; 16], with: &[u8
     packet
 }
 
-/// What the answer of that kind says after the nonce.
+/// The contents of the answer of `kind`, after the nonce.
 pub(super) fn ask(
     socket: &mut Socket,
     server: SocketAddr,

@@ -17,15 +17,15 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// How often each connection is asked, and each of the probers beside them opens one: sixteen and eight in two seconds, so
-/// that they are a twentieth of what 0.65 Mbit/s carries (the draft's `PTC`).
+/// How often each connection gets a request, and each of the probers beside them opens a connection: sixteen and eight
+/// in two seconds, which take a twentieth of 0.65 Mbit/s (the draft's `PTC`).
 const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBERS: usize = 4;
 
-/// A connection that broke is opened anew after so long.
+/// How long to wait before a broken connection is opened anew.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// A load under way; it ends when this is dropped.
+/// A running load; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Load {
     shared: Arc<Shared>,
@@ -33,7 +33,7 @@ pub struct Load {
     connections: Vec<JoinHandle<()>>,
 }
 
-/// What its threads share.
+/// State that its threads share.
 #[derive(Debug)]
 struct Shared {
     server: SocketAddr,
@@ -41,11 +41,11 @@ struct Shared {
     key: Key,
     counter: Arc<AtomicU64>,
     load: u8,
-    /// Bytes that it may cost, and that are left of them.
+    /// Bytes that it may cost, and those that are left.
     bytes: u64,
     left: AtomicU64,
     carried: AtomicU64,
-    /// Bytes of an upload that were not answered yet.
+    /// Bytes of an upload that have not been answered.
     under_way: AtomicU64,
     journal: Journal,
     streams: Mutex<Vec<TcpStream>>,
@@ -53,8 +53,8 @@ struct Shared {
 }
 
 impl Load {
-    /// One of that session, with probes beside it and without a connection yet. `load` is its number, and `bytes` is what it
-    /// may cost.
+    /// A load of that session, with probes beside it and without a connection yet. `load` is its number, and `bytes` is
+    /// what it may cost.
     pub fn new(
         server: SocketAddr,
         (id, key): ([u8; 8], Key),
@@ -78,7 +78,7 @@ impl Load {
         });
         for _ in 0..PROBERS {
             let shared = Arc::clone(&shared);
-            // Not waited for: the last connection may take long to open.
+            // Not joined: the last connection may take long to open.
             thread::spawn(move || shared.probe_beside());
         }
         Self {
@@ -88,7 +88,7 @@ impl Load {
         }
     }
 
-    /// One connection more.
+    /// Adds a connection.
     pub fn add(&mut self) {
         let shared = Arc::clone(&self.shared);
         let carry = match self.direction {
@@ -104,7 +104,7 @@ impl Load {
         self.connections.len()
     }
 
-    /// Bytes carried since this was last asked for.
+    /// Bytes carried since the last call.
     pub fn carried(&self) -> u64 {
         self.shared.carried.swap(0, Relaxed)
     }
@@ -114,23 +114,23 @@ impl Load {
         self.shared.bytes - self.shared.left.load(Relaxed)
     }
 
-    /// Whether it may cost no more.
+    /// Whether its bytes are spent.
     pub fn is_spent(&self) -> bool {
         self.shared.left.load(Relaxed) < FRAME as u64
     }
 
-    /// Whether it may cost no more, and all of it has arrived.
+    /// Whether its bytes are spent, and all of them have arrived.
     pub fn has_arrived(&self) -> bool {
         self.is_spent() && self.shared.under_way.load(Relaxed) == 0
     }
 
-    /// What was asked, answered and heard, and what went wrong.
+    /// The requests, answers and failures so far.
     pub fn journal(&self) -> &Journal {
         &self.shared.journal
     }
 }
 
-/// What waits to be sent is given up: at a low rate it would keep the link busy for minutes.
+/// Gives up the data that wait to be sent: at a low rate they would keep the link busy for minutes.
 impl Drop for Load {
     fn drop(&mut self) {
         self.shared.over.store(true, Relaxed);
@@ -148,8 +148,8 @@ impl Shared {
         !self.over.load(Relaxed)
     }
 
-    /// Does it again and again until it succeeds, and notes why it failed, unless it was ended. On a slow link a pass may
-    /// come too late for the server, and a connection break.
+    /// Repeats `what` until it succeeds, and notes why it failed, unless the load has ended. On a slow link a pass may
+    /// reach the server too late, and a connection may break.
     fn run(&self, what: fn(&Self) -> io::Result<()>) {
         while let Err(e) = what(self) {
             if !self.goes_on() {
@@ -173,7 +173,7 @@ impl Shared {
         stream.write_all(&pass)
     }
 
-    /// Opens one connection after the other. One that fails is no answer.
+    /// Opens one connection after the other. One that fails is not an answer.
     fn probe_beside(&self) {
         while self.goes_on() {
             let begun = now();
@@ -200,7 +200,7 @@ impl Shared {
         })
     }
 
-    /// A probe, which is answered when that has succeeded.
+    /// Sends a probe, which is answered when it has succeeded.
     fn ask<T>(&self, kind: Kind, probe: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let asked = self.journal.ask(kind);
         let answer = probe();
@@ -215,7 +215,7 @@ impl Shared {
         connect_while(self.server, || self.goes_on())
     }
 
-    /// A connection that carries load, which ends with it.
+    /// A connection that carries load; it ends with the load.
     fn open(&self, purpose: Purpose) -> io::Result<TcpStream> {
         let mut stream = self.connect()?;
         locked(&self.streams).push(stream.try_clone()?);
@@ -224,7 +224,7 @@ impl Shared {
         Ok(stream)
     }
 
-    /// One thread takes frames, another asks.
+    /// One thread takes frames, another sends requests.
     fn download(&self) -> io::Result<()> {
         let mut stream = self.open(Purpose::Down)?;
         let mut asking = stream.try_clone()?;
@@ -266,7 +266,7 @@ impl Shared {
             taken += length;
             self.carried.fetch_add(length as u64, Relaxed);
             self.journal.hear();
-            // The server keeps to it; what has arrived is counted here.
+            // The server observes the limit; the client counts what has arrived.
             take(&self.left, (length as u64).min(self.left.load(Relaxed)));
         }
         Ok(())
@@ -297,7 +297,7 @@ impl Shared {
                 }
             });
             let sent = self.send_frames(&mut stream, &asked);
-            // What was sent last is answered last.
+            // The last request is answered last.
             while sent.is_ok() && self.goes_on() && open.load(Relaxed) && !locked(&asked).is_empty()
             {
                 thread::sleep(RETRY_AFTER / 10);
@@ -327,7 +327,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A connection is gone, and with it what it was asked, which tells nothing of the link's delay: how many.
+    /// A connection is gone, and with it its requests, which show nothing about the link's delay. Returns their number.
     fn forget(&self, asked: &Asked) -> usize {
         let gone: Vec<_> = locked(asked).drain(..).collect();
         for at in gone.iter().flatten() {
@@ -336,7 +336,7 @@ impl Shared {
         gone.len()
     }
 
-    /// So many were answered, in their order.
+    /// `count` requests were answered, in their order.
     fn note_answers(&self, asked: &Asked, count: usize) -> usize {
         let mut asked = locked(asked);
         let answered = count.min(asked.len());
@@ -347,7 +347,7 @@ impl Shared {
     }
 }
 
-/// Says that a connection is closed when it goes.
+/// Marks a connection as closed when dropped.
 struct Closes<'a>(&'a AtomicBool);
 
 impl Drop for Closes<'_> {
@@ -356,7 +356,7 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// What each connection waits to be answered, in order, and when it was asked if that is a probe.
+/// The requests that wait on a connection, in order, each with the time when it was sent if it is a probe.
 type Asked = Mutex<VecDeque<Option<Instant>>>;
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

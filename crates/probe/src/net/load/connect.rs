@@ -1,5 +1,5 @@
-//! Opens a TCP connection, as long as that is wanted. Behind a long queue a handshake takes as long as the queue does; the
-//! kernel gives up after some two minutes by itself (`net.ipv4.tcp_syn_retries`).
+//! Opens a TCP connection, as long as it is wanted. Behind a long queue a handshake takes as long as the queue; the
+//! kernel gives up by itself after some two minutes (`net.ipv4.tcp_syn_retries`).
 
 use super::TIMEOUT;
 use nix::errno::Errno;
@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// A blocking connection to there.
+/// A blocking connection to `to`.
 pub fn connect_while(to: SocketAddr, wanted: impl Fn() -> bool) -> io::Result<TcpStream> {
     let family = match to {
         SocketAddr::V4(_) => AddressFamily::Inet,

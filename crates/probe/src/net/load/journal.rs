@@ -1,4 +1,4 @@
-//! What a load's threads have to tell: which probes were asked and answered, when something was heard, what went wrong.
+//! The records of a load's threads: probes and answers, when data last came, and failures.
 
 use super::super::socket::now;
 use crate::analysis::responsiveness::{Kind, Probe};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// It.
+/// The journal.
 #[derive(Debug)]
 pub struct Journal(Mutex<Entries>);
 
@@ -18,12 +18,12 @@ struct Entries {
     asked: Vec<(Kind, Instant)>,
     answered: Vec<Probe>,
     heard: Instant,
-    /// How often each thing went wrong.
+    /// How often each failure occurred.
     failures: BTreeMap<String, usize>,
 }
 
 impl Journal {
-    /// Of a load that begins at `start`.
+    /// The journal of a load that begins at `start`.
     pub fn new(start: Instant) -> Self {
         Self(Mutex::new(Entries {
             asked: Vec::new(),
@@ -37,14 +37,14 @@ impl Journal {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A probe is sent: when.
+    /// A probe is sent. Returns when.
     pub fn ask(&self, kind: Kind) -> Instant {
         let at = now();
         self.entries().asked.push((kind, at));
         at
     }
 
-    /// The probe that was sent then is answered.
+    /// The probe that was sent at `asked` is answered.
     pub fn answer(&self, kind: Kind, asked: Instant) {
         let heard = now();
         let ms = (heard - asked).as_secs_f64() * 1e3;
@@ -54,7 +54,7 @@ impl Journal {
         entries.answered.push(Probe { kind, heard, ms });
     }
 
-    /// It will not be.
+    /// It will not be answered.
     pub fn give_up(&self, kind: Kind, asked: Instant) {
         let mut entries = self.entries();
         let place = entries.asked.iter().position(|it| *it == (kind, asked));
@@ -63,7 +63,7 @@ impl Journal {
         }
     }
 
-    /// Something of the load has come.
+    /// Data of the load have come.
     pub fn hear(&self) {
         self.entries().heard = now();
     }
@@ -73,12 +73,12 @@ impl Journal {
         *self.entries().failures.entry(why.to_string()).or_default() += 1;
     }
 
-    /// When something came last.
+    /// When data last came.
     pub fn heard(&self) -> Instant {
         self.entries().heard
     }
 
-    /// Probes that were answered after that moment.
+    /// Probes that were answered after `since`.
     pub fn answered_since(&self, since: Instant) -> Vec<Probe> {
         let entries = self.entries();
         let recent = entries.answered.iter().filter(|p| p.heard > since);
@@ -92,7 +92,7 @@ impl Journal {
         Duration::from_secs_f64(longest / 1e3)
     }
 
-    /// How many of a kind wait for their answer, and for how long the first of them does.
+    /// How many probes of a kind wait for their answer, and for how long the first of them has waited.
     pub fn waiting(&self, kind: Kind) -> (usize, Duration) {
         let at = now();
         let entries = self.entries();
@@ -103,7 +103,7 @@ impl Journal {
         })
     }
 
-    /// What went wrong, and how often.
+    /// The failures, and how often each occurred.
     pub fn failures(&self) -> Vec<(String, usize)> {
         let entries = self.entries();
         let failures = entries.failures.iter();

@@ -16,29 +16,29 @@ use std::time::Duration;
 use tidegate_admission::{Bounds, Place, Places, read_exact_until};
 use tidegate_time::Instant;
 
-/// Connections that have shown no pass yet: a client opens twenty.
+/// Connections that have not shown a pass yet: a client opens twenty.
 const STRANGERS: Bounds = Bounds {
     all: 64,
     network: 32,
 };
 
-/// Connections of a session at a time: twice what a client's load and probes need, and memory for as many.
+/// The most connections of a session at a time: twice as many as a client's load and probes need; they take memory.
 const CONNECTIONS: usize = 48;
 
 /// A connection without a whole pass by then is closed: on a full link the pass may be lost twice.
 const PASS_TIME: Duration = Duration::from_secs(10);
 
-/// The same of one from where a session's client is: a pass that is lost behind a queue of many seconds is sent again after
-/// three times as many (RFC 6298).
+/// The same for a connection from a session's client: behind a queue of many seconds a lost pass is sent again only
+/// after three times as many (RFC 6298).
 const CLIENTS_PASS_TIME: Duration = Duration::from_secs(120);
 
-/// How often it is looked for connections, and for the end.
+/// How often to look for connections, and for the end.
 const ACCEPT_EVERY: Duration = Duration::from_millis(5);
 
 /// The sessions that may open connections.
 pub type Passes = Mutex<HashMap<[u8; 8], Arc<Pass>>>;
 
-/// What connections of a session need to know of it.
+/// The part of a session that its connections need.
 #[derive(Debug)]
 pub struct Pass {
     key: Key,
@@ -47,15 +47,15 @@ pub struct Pass {
     /// Bytes that are left of each load.
     loads: Mutex<HashMap<u8, Arc<AtomicU64>>>,
     connections: AtomicUsize,
-    /// Where the client is.
+    /// The client's address.
     client: IpAddr,
-    /// When one of its connections said something, in nanoseconds of [`now`].
+    /// When one of its connections last received data, in nanoseconds of [`now`].
     heard: AtomicU64,
     over: AtomicBool,
 }
 
 impl Pass {
-    /// Of the session with that key, whose client is there.
+    /// The pass of the session with `key`, whose client is at `client`.
     pub fn new(client: IpAddr, key: Key, budget: Arc<Budget>) -> Self {
         Self {
             key,
@@ -69,7 +69,7 @@ impl Pass {
         }
     }
 
-    /// When one of its connections said something.
+    /// When one of its connections last received data.
     pub fn heard(&self) -> Instant {
         Instant::from_nanos(self.heard.load(Relaxed))
     }
@@ -78,12 +78,12 @@ impl Pass {
         self.heard.store(now().as_nanos(), Relaxed);
     }
 
-    /// The session has ended: its connections do.
+    /// The session has ended, and so do its connections.
     pub fn end(&self) {
         self.over.store(true, Relaxed);
     }
 
-    /// Whether that pass is this session's, and new.
+    /// Whether the pass is this session's, and new.
     fn admits(&self, pass: &[u8; PASS_BYTES], wanted: &Wanted) -> bool {
         let (said, tag) = pass.split_at(PASS_BYTES - TAG);
         self.key.verifies(tag, &[b"tcp", said]) && locked(&self.seen).is_new(wanted.counter)
@@ -102,7 +102,7 @@ fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes connections until `stop` is set; `refused` counts those without a pass. A thread that panics sets `stop`.
+/// Accepts connections until `stop` is set; `refused` counts those without a pass. A thread that panics sets `stop`.
 pub fn accept(listener: &TcpListener, passes: &Passes, refused: &AtomicU64, stop: &AtomicBool) {
     let strangers = Places::new(STRANGERS);
     thread::scope(|scope| {
@@ -117,7 +117,7 @@ pub fn accept(listener: &TcpListener, passes: &Passes, refused: &AtomicU64, stop
             // Without a thread for it, it is closed.
             let _ = thread::Builder::new().spawn_scoped(scope, move || {
                 let _panic = StopsByPanic(stop);
-                // A connection that breaks is the client's to notice.
+                // The client will notice a connection that breaks.
                 if let Ok(false) = serve(stream, place, passes, stop) {
                     refused.fetch_add(1, Relaxed);
                 }
@@ -136,14 +136,14 @@ impl Drop for StopsByPanic<'_> {
     }
 }
 
-/// One connection: whether its pass was good. It has its place until it has shown it.
+/// Serves one connection; returns whether its pass was valid. It holds its place until it has shown the pass.
 fn serve(
     mut stream: TcpStream,
     place: Place,
     passes: &Passes,
     stop: &AtomicBool,
 ) -> io::Result<bool> {
-    // Accepted of a listener that does not block, which it may have from it.
+    // A socket accepted from a non-blocking listener may be non-blocking, too.
     stream.set_nonblocking(false)?;
     let Some((pass, wanted)) = shown(&mut stream, passes) else {
         return Ok(false);
@@ -163,7 +163,7 @@ fn serve(
     Ok(true)
 }
 
-/// The session whose pass comes in time, and what it is for.
+/// The session whose pass comes in time, and the purpose.
 fn shown(stream: &mut TcpStream, passes: &Passes) -> Option<(Arc<Pass>, Wanted)> {
     let mut shown = [0; PASS_BYTES];
     let until = std::time::Instant::now() + pass_time(stream, passes);
@@ -182,7 +182,7 @@ fn pass_time(stream: &TcpStream, passes: &Passes) -> Duration {
     }
 }
 
-/// One of those that a session may have.
+/// One of the connections that a session may have.
 struct Connection<'a>(&'a Pass);
 
 impl<'a> Connection<'a> {
@@ -199,7 +199,7 @@ impl Drop for Connection<'_> {
     }
 }
 
-/// Frames, as many as may be sent.
+/// Sends frames, as many as the budget allows.
 fn send(
     mut stream: TcpStream,
     pass: &Pass,
@@ -231,7 +231,7 @@ fn send(
     Ok(())
 }
 
-/// Sends no more. Still reads the client's questions; otherwise the kernel would reset the connection and lose data in
+/// Stops sending. Still reads the client's requests; otherwise the kernel would reset the connection and lose data in
 /// flight.
 fn end(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
@@ -247,7 +247,7 @@ fn end(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes frames, and answers each.
+/// Reads frames, and answers each.
 fn take_in(mut stream: TcpStream, pass: &Pass, goes_on: impl Fn() -> bool) -> io::Result<()> {
     let mut buffer = vec![0; 16 * FRAME];
     let mut part = 0;
@@ -270,7 +270,7 @@ fn take_in(mut stream: TcpStream, pass: &Pass, goes_on: impl Fn() -> bool) -> io
     Ok(())
 }
 
-/// So many bytes as an answer, as soon as the session may be sent them: whether they were written.
+/// Sends `count` bytes as an answer, as soon as the budget allows; returns whether they were written.
 fn answer(
     stream: &mut TcpStream,
     pass: &Pass,

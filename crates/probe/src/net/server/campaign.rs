@@ -1,6 +1,7 @@
-//! Millions of spoiled packets at a server in this process: strangers', and those of clients that have the key and a session.
+//! Millions of spoiled packets at a server in this process: from strangers, and from clients that have the key and a
+//! session.
 //!
-//! Whatever comes: no panic, and no more is remembered or sent than is allowed.
+//! Whatever arrives: no panic, and the server remembers and sends no more than allowed.
 
 use super::super::client::question;
 use super::super::control::write;
@@ -27,7 +28,7 @@ fn campaign(packets: u64) {
     let mut stranger = Stranger::new();
     for n in 0..packets {
         stranger.packet();
-        // As the server does between what it takes at once.
+        // As the server does after as many packets as it takes at once.
         if n % AT_ONCE as u64 == 0 {
             stranger.server.forget();
             stranger.server.send();
@@ -44,7 +45,7 @@ fn campaign(packets: u64) {
         "prober: {packets} packets in {:.0} s, {refused} refused; {sessions} sessions, {sent_bytes} bytes sent",
         began.elapsed().as_secs_f64(),
     );
-    // They come as far as they are meant to, and no further.
+    // They get as far as they are meant to, and no further.
     assert!(
         refused > packets / 10 && refused < packets * 9 / 10,
         "{refused}"
@@ -52,12 +53,12 @@ fn campaign(packets: u64) {
     assert!(sessions > 1, "{sessions}");
 }
 
-/// Who sends them all, and the server that takes them.
+/// The sender of all these packets, and the server that receives them.
 struct Stranger {
     spoiler: Spoiler,
     server: Server,
     key: Key,
-    /// Where answers go: a socket that nobody reads.
+    /// Where answers go: a socket that is never read.
     way: Way,
     _sink: UdpSocket,
     session: Option<Session>,
@@ -122,7 +123,7 @@ impl Stranger {
         });
     }
 
-    /// Another session of this client's, behind the one that it had.
+    /// Another session of this client, behind its earlier one.
     fn begin(&mut self) {
         if let Some(mut session) = self.session.take() {
             self.take(session.seal(&write(&Control::Close)));
@@ -160,7 +161,7 @@ impl Stranger {
         packet
     }
 
-    /// A packet of the session, of which what is said may be spoiled before it is sealed.
+    /// A packet of the session; its contents may be spoiled before it is sealed.
     fn said(&mut self) -> Vec<u8> {
         let mut inner = write(&self.control());
         if self.spoiler.once_in(4) {

@@ -8,16 +8,17 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// A cookie is good for this period and the next.
+/// A cookie is valid for this period and the next.
 const COOKIE_PERIOD: Duration = Duration::from_secs(10);
 
-/// Questions that were answered with a session and are remembered; more in the life of a cookie are turned away.
+/// The most requests that were answered with a session and are remembered; more within the life of a cookie are turned
+/// away.
 const MOST_OPENED: usize = 4096;
 
-/// A question before a session, by somebody who has the key.
+/// A request before a session, from a client with the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// A random number of the client's: no two of its sessions have the same.
+    /// A random number of the client's: it differs for each of its sessions.
     nonce: [u8; 16],
     /// Zeros in a Hello.
     cookie: [u8; TAG],
@@ -37,19 +38,19 @@ pub struct Door {
     opened: HashMap<([u8; 16], SocketAddr), (Id, Instant)>,
 }
 
-/// What an Open comes to.
+/// The outcome of an Open.
 #[derive(Debug)]
 pub enum Opening {
     /// A new session, and the key of its packets.
     New(Id, Key),
-    /// One that was opened by the same question: the answer was lost.
+    /// A session that the same request opened: its answer was lost.
     Known(Id),
     /// As many were opened as can be remembered.
     TooMany,
 }
 
 impl Door {
-    /// For all who have that key.
+    /// For all clients that have `key`.
     pub fn new(key: Key) -> Self {
         Self {
             key,
@@ -58,7 +59,7 @@ impl Door {
         }
     }
 
-    /// The question that a packet is, if it has the right length and tag.
+    /// The request in a packet, if it has the right length and tag.
     pub fn question(&self, packet: &[u8], from: SocketAddr) -> Option<Question> {
         let (said, tag) = packet.split_at_checked(QUESTION - TAG)?;
         if packet.len() != QUESTION || !self.key.verifies(tag, &[b"question", said]) {
@@ -77,7 +78,7 @@ impl Door {
         self.answer(COOKIE, question, &[&cookie])
     }
 
-    /// What an Open asks for, if it brings its cookie back.
+    /// The session that an Open asks for, if it brings its cookie back.
     ///
     /// A session's number and key depend on a random number of the server's, so that packets recorded from one session
     /// are invalid in another.
@@ -100,7 +101,7 @@ impl Door {
         Some(Opening::New(id, key))
     }
 
-    /// The answer that a session is open, that may be sent so many bytes, so fast.
+    /// The answer that a session is open, which may be sent `bytes` at `max_bps`.
     pub fn welcome(&mut self, question: &Question, id: Id, bytes: u64, max_bps: f64) -> Vec<u8> {
         let since = now();
         let key = (question.nonce, question.from);
@@ -109,7 +110,7 @@ impl Door {
         self.answer(OPENED, question, &said)
     }
 
-    /// The answer that the server has all the sessions that it allows.
+    /// The answer that the server has as many sessions as it allows.
     pub fn turn_away(&self, question: &Question) -> Vec<u8> {
         self.answer(FULL, question, &[&[0; TAG]])
     }

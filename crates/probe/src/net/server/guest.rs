@@ -1,4 +1,4 @@
-//! A session: what its client asks for, and what it is sent.
+//! A session: its client's requests, and what it is sent.
 
 use super::super::SILENCE;
 use super::super::budget::Budget;
@@ -12,33 +12,33 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Records that a session may pile up: 50 MB of memory.
+/// The most records of a session: 50 MB of memory.
 const MOST_RECORDS: usize = 1_000_000;
 
 /// A session.
 #[derive(Debug)]
 pub struct Guest {
-    /// Where its client is.
+    /// Its client's address.
     pub way: Way,
     /// Its number, key and counters.
     pub session: Session,
-    /// When its client said something.
+    /// When its client last sent something.
     heard: Instant,
-    /// The client's queue: how long its packets take beyond the fastest, at most so far.
+    /// The client's queue: the longest delay so far of its packets beyond the fastest.
     queue: Queue,
     /// Its TCP connections.
     pass: Arc<Pass>,
-    /// What it may be sent.
+    /// Its budget.
     pub budget: Arc<Budget>,
     train: Option<Train>,
-    /// The last train that it wanted to be sent: a question that is repeated, or comes late, makes no second one.
+    /// The last train that the client asked for: a request that is repeated, or comes late, starts no second one.
     wanted: Option<u8>,
     receiver: Option<(u8, Receiver)>,
     records: Option<(u8, Vec<Arrival>)>,
 }
 
 impl Guest {
-    /// One that has just come in.
+    /// A session that was just opened.
     pub fn new(way: Way, session: Session, budget: Arc<Budget>, pass: Arc<Pass>) -> Self {
         Self {
             way,
@@ -54,7 +54,7 @@ impl Guest {
         }
     }
 
-    /// The client has said something, which arrived when the clock showed `clock`.
+    /// The client has sent `control`, which arrived when the clock showed `clock`.
     pub fn hear(&mut self, control: &Control, clock: Instant) {
         self.heard = now();
         if let Control::Measure(
@@ -65,19 +65,19 @@ impl Guest {
         }
     }
 
-    /// Whether it has said nothing, by UDP or TCP, for longer than its queue explains.
+    /// Whether the client has been silent, by UDP and TCP, for longer than its queue explains.
     pub fn is_silent(&self, at: Instant) -> bool {
         at - self.heard.max(self.pass.heard()) >= SILENCE + self.queue.longest()
     }
 
-    /// An answer as a packet, if it may be sent.
+    /// An answer as a packet, if the budget allows it.
     pub fn answer(&mut self, answer: &Control) -> Option<Vec<u8>> {
         let packet = self.session.seal(&write(answer));
         let allowed = self.budget.take_answer((packet.len() + IP_AND_UDP) as u64);
         allowed.then_some(packet)
     }
 
-    /// The next packet of its train or about its client's, if one is due and may be sent.
+    /// The next packet of its train or report about its client's, if one is due and the budget allows it.
     pub fn next_packet(&mut self) -> Option<Vec<u8>> {
         let at = now();
         if let Some((_, receiver)) = &mut self.receiver
@@ -101,7 +101,7 @@ impl Guest {
         packet
     }
 
-    /// When [`Self::next_packet`] may have one.
+    /// When [`Self::next_packet`] may return one.
     pub fn next_event(&self) -> Option<Instant> {
         let train = self.train.as_ref().and_then(Train::next_event);
         let train = train.map(|at| at.max(self.budget.free_at()));
@@ -109,7 +109,7 @@ impl Guest {
         train.into_iter().chain(report).min()
     }
 
-    /// The answer to what the client says, if there is one.
+    /// The answer to the client's message, if there is one.
     pub fn take(&mut self, control: Control, clock: Instant, limits: &Limits) -> Option<Control> {
         match control {
             Control::Start { to_client, train } => Some(self.start(to_client, train, limits)),
@@ -169,7 +169,8 @@ impl Guest {
         received + records + self.train.as_ref().map_or(0, Train::remembered)
     }
 
-    /// The train that is wanted, within what is left; one at a time. A repeated question changes nothing.
+    /// Starts the train that is asked for, within the rest of the budget; one at a time. A repeated request changes
+    /// nothing.
     fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
         let flow = train.flow;
         let sane = train.max_bytes <= self.budget.left() && usize::from(train.bytes) <= MOST_BYTES;
@@ -199,7 +200,7 @@ impl Guest {
     }
 }
 
-/// How much longer than the fastest a client's packets have taken, by two clocks.
+/// How much longer than the fastest the client's packets have taken, by two clocks.
 #[derive(Debug, Default)]
 struct Queue(Option<(i64, i64)>);
 
@@ -210,7 +211,7 @@ impl Queue {
         self.0 = Some((least.min(took), most.max(took)));
     }
 
-    /// A clock that was set tells nonsense: never more than what any queue is believed to be.
+    /// A clock that was set gives nonsense: the result is never more than a queue can plausibly be.
     fn longest(&self) -> Duration {
         let (least, most) = self.0.unwrap_or_default();
         let longest = most.saturating_sub(least);

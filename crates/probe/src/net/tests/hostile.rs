@@ -1,4 +1,5 @@
-//! What strangers and clients with bad intent may try: each of these once ended the server, or had it send what nobody asked for.
+//! What strangers and malicious clients may try: each of these once ended the server, or made it send unrequested
+//! packets.
 
 use super::super::control::{HELLO, OPEN};
 use super::super::load::{Purpose, Wanted};
@@ -11,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddrV4, TcpStream};
 use std::os::fd::AsRawFd;
 
-/// A client by hand: its packets are at hand to be sent again.
+/// A client by hand: its packets can be sent again.
 struct Hand {
     socket: UdpSocket,
     key: Key,
@@ -35,7 +36,7 @@ impl Hand {
         client::question(&self.key, kind, &self.nonce, with)
     }
 
-    /// What the answer says after its nonce, without its tag.
+    /// The contents of the answer after its nonce, without its tag.
     fn ask(&self, question: &[u8]) -> Option<Vec<u8>> {
         self.socket.send(question).unwrap();
         self.hear()
@@ -48,7 +49,7 @@ impl Hand {
         Some(answer[..length].to_vec())
     }
 
-    /// A session, and the Open that it began with.
+    /// A session, and the Open that began it.
     fn open(&self) -> (Session, Vec<u8>) {
         let cookie = self.ask(&self.question(HELLO, &[])).unwrap();
         let open = self.question(OPEN, &cookie);
@@ -57,7 +58,7 @@ impl Hand {
         (Session::new(id, key, false), open)
     }
 
-    /// Bytes that come until nothing does.
+    /// Bytes that come until nothing more does.
     fn drain(&self) -> usize {
         std::iter::from_fn(|| self.hear())
             .map(|packet| packet.len())
@@ -82,7 +83,7 @@ fn a_recording_of_a_session_opens_nothing_while_its_cookie_lives() {
     hand.socket.send(&said[0]).unwrap();
     assert!(hand.drain() > 10_000, "the session itself has its train");
     hand.socket.send(&said[1]).unwrap();
-    // From the same address, as somebody would who can write any.
+    // From the same address, as an attacker would who can write any address.
     assert_eq!(hand.ask(&open), None);
     for packet in &said {
         hand.socket.send(packet).unwrap();
@@ -108,7 +109,7 @@ fn the_key_of_a_session_is_as_much_the_servers_choice() {
     assert_ne!(ids[0], ids[1]);
 }
 
-/// A packet from a port of 0, which nobody can answer: only root may send one.
+/// A packet from port 0, which cannot be answered: only root may send one.
 fn from_port_0(to: SocketAddr, payload: &[u8]) -> io::Result<()> {
     let SocketAddr::V4(to) = to else {
         unreachable!("servers of these tests are at 127.0.0.1")
@@ -164,7 +165,7 @@ fn a_panic_of_any_thread_ends_the_server() {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.write_all(&pass).unwrap();
         }
-        // Its `Close` is not answered; all else is.
+        // Its `Close` is not answered; everything else is.
         let since = Wall::now();
         while !thread.is_finished() && since.elapsed() < Duration::from_secs(5) {
             if !by_tcp {
@@ -245,7 +246,7 @@ fn a_server_ends_soon_however_slow_it_is_and_many_wait() {
             stream
         })
         .collect();
-    // One of them is sent something at once: all have come in.
+    // One of them is sent data at once: all have been accepted.
     std::thread::sleep(Duration::from_millis(300));
     let since = Wall::now();
     server.end();

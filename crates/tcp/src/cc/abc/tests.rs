@@ -1,7 +1,7 @@
 use super::*;
 use crate::cc::tests::driver::{flight, ms, window};
 
-/// A connection with a window of so many packets, out of CUBIC's way.
+/// A connection with a window of `cwnd` packets, out of CUBIC's way.
 fn abc(cwnd: u32) -> (Abc, Window, Flight) {
     let (mut abc, mut w, f) = (Abc::default(), window(cwnd, Window::NO_SSTHRESH), flight());
     abc.init(&mut w, &f);
@@ -16,7 +16,7 @@ fn near(ours: f64, expected: f64) {
     assert!((ours - expected).abs() < 0.01, "{ours}, not {expected}");
 }
 
-/// An ACK of so many packets, so many of them braked, that met so many in flight.
+/// An ACK of `acked` packets, `marked` of them braked, that met `in_flight` packets in flight.
 fn ack(acked: u32, marked: u32, in_flight: u32) -> RateSample {
     RateSample {
         prior_delivered: 0,
@@ -102,7 +102,7 @@ fn a_timeout_begins_with_a_packet_and_may_be_undone() {
     assert_eq!(abc.undo_cwnd(&w, &f), 100);
 }
 
-/// A mark that is one more packet's reason to brake is no loss: the threshold stays where it was.
+/// A mark only makes one more packet brake, and is no loss: the threshold stays where it was.
 #[test]
 fn a_brake_is_no_reduction() {
     let (mut abc, mut w, f) = abc(100);

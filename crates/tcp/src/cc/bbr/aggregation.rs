@@ -6,10 +6,10 @@ use crate::cc::path::Bandwidth;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// A slot of the window holds so many rounds; there are two.
+/// Rounds in a slot of the window; there are two slots.
 const SLOT_ROUNDS: u32 = 5;
 
-/// An epoch that has acknowledged so many segments begins anew.
+/// An epoch ends when it has acknowledged this many segments.
 const EPOCH_SEGMENTS: u32 = 1 << 20;
 
 /// The allowance is never more than the bandwidth delivers in this time.

@@ -1,5 +1,5 @@
-//! Policers: token buckets that drop what exceeds a rate, and queue nothing. Before its tokens run
-//! out one delivers more than that rate, so that the largest rate of late is not one that lasts.
+//! Policers: token buckets that drop what exceeds a rate, and queue nothing. Until its tokens run out, a policer
+//! delivers more than that rate, so the largest recent rate does not last.
 //!
 //! ```text
 //! off ── loss ──▶ sampling ── two intervals alike ──▶ in use ── 48 rounds of PROBE_BW ──▶ off
@@ -13,22 +13,22 @@ use crate::cc::path::{Bandwidth, Gain};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Rounds that an interval lasts at least, and four times as many at most.
+/// The least rounds of an interval; the most are four times as many.
 const LEAST_ROUNDS: u32 = 4;
 
 /// Lost segments for one delivered that make an interval lossy: 50/256, about a fifth.
 const LOSS: Gain = Gain::ratio(50, 256);
 
-/// Rates are alike that differ by at most this part,
+/// Two rates are alike if they differ by at most this part,
 const ALIKE: Gain = Gain::ratio(1, 8);
 
-/// or by so many bytes a second.
+/// or by at most this many bytes a second.
 const ALIKE_BYTES: u64 = 4000 / 8;
 
-/// For so many rounds the rate is kept to before something else is tried.
+/// Rounds for which the policer's rate is used before something else is tried.
 const USE_ROUNDS: u32 = 48;
 
-/// What the connection has counted at some moment.
+/// The connection's counts at some moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     pub at: Instant,
@@ -48,7 +48,7 @@ impl Totals {
 pub(super) struct LongTerm {
     /// The rate of the last interval; zero if there is none.
     rate: Bandwidth,
-    /// Whether it is what to go by.
+    /// Whether this rate is used.
     in_use: bool,
     sampling: bool,
     /// Rounds of this interval, or of use.

@@ -10,7 +10,7 @@ use rand::RngExt;
 /// The pipe is full when the rate does not grow by this factor
 const FULL_GROWTH: Gain = Gain::ratio(5, 4);
 
-/// in so many rounds: one for the receive window to grow, one to fill it, one to see it delivered.
+/// in this many rounds: one for the receive window to grow, one to fill it, one to see it delivered.
 const FULL_ROUNDS: u32 = 3;
 
 impl Bbr {
@@ -31,8 +31,8 @@ impl Bbr {
         }
         let bandwidth = self.max_bandwidth.get();
         if self.pacing_gain > Gain::ONE {
-            // Until there is so much in flight, which may take longer where the round trip is short;
-            // or until something is lost, for then so much does not fit.
+            // Until that much is in flight, which may take longer where the round trip is short; or until a loss shows
+            // that it does not fit.
             let probed = self.segments_at_departure(w, f, s.prior_in_flight)
                 >= self.inflight(w, f, bandwidth, self.pacing_gain);
             return full_length && (s.losses > 0 || probed);
@@ -69,7 +69,7 @@ impl Bbr {
         }
     }
 
-    /// What the detection of policers counts with.
+    /// The counts that the detection of policers needs.
     pub(super) fn totals(&self, f: &Flight) -> Totals {
         Totals {
             at: self.delivered_at,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The round trip that is assumed before one is known.
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// Below so many bytes a second segments leave one by one, above it at least two at a time.
+/// Below this rate, in bytes a second, segments leave one by one, above it at least two at a time.
 const LEAST_TSO_RATE: u64 = 1_200_000 / 8;
 
 /// Bytes that a transmission holds at most: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
@@ -70,8 +70,7 @@ impl Bbr {
         self.with_budget(w, f, self.bdp(bandwidth, gain))
     }
 
-    /// `bbr_packets_in_net_at_edt`, with a departure now: while more is being sent, what leaves next
-    /// counts already.
+    /// `bbr_packets_in_net_at_edt`, with a departure now: while more is being sent, the next train already counts.
     pub(super) fn segments_at_departure(&self, w: &Window, f: &Flight, in_flight: u32) -> u32 {
         if self.pacing_gain > Gain::ONE {
             in_flight + Self::tso_segments(w, f)

@@ -28,7 +28,7 @@ impl Bounds {
     };
 }
 
-/// What was before a loss, should the loss prove to be none.
+/// The state before a loss, in case the loss proves spurious.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// The state that the loss ended.
@@ -50,7 +50,7 @@ impl Default for Undo {
     }
 }
 
-/// `IsInflightTooHigh`: whether of so many in flight too many were lost.
+/// `IsInflightTooHigh`: whether too many of the segments in flight were lost.
 pub(super) fn is_too_high(lost: u64, tx_in_flight: u32) -> bool {
     lost * 100 > u64::from(tx_in_flight) * LOSS_PERCENT
 }
@@ -67,8 +67,8 @@ impl Bbr3 {
         if !self.probe.sampling || !is_too_high(lost.lost, lost.tx_in_flight) {
             return;
         }
-        // `InflightAtLoss`: losses crossed the threshold within this segment, so that what was in
-        // flight before it is what fits.
+        // `InflightAtLoss`: losses crossed the threshold within this segment, so the segments in flight before it are
+        // those that fit.
         let before = lost.tx_in_flight.saturating_sub(1);
         self.handle_inflight_too_high(w, f, before, lost.app_limited);
     }

@@ -13,7 +13,7 @@ use tidegate_time::Instant;
 const LEAST_WAIT: Duration = Duration::from_secs(2);
 const RANDOM_WAIT_US: u64 = 1_000_000;
 
-/// or for as many rounds as a Reno flow of the same window would take to fill it, up to so many.
+/// or for as many rounds as a Reno flow of the same window would take to fill it, up to this many.
 const MOST_ROUNDS: u32 = 63;
 
 /// `Headroom`: part of the long-term bound that is left to others, in percent.
@@ -44,8 +44,7 @@ pub(super) struct Probe {
     pub ack_phase: AckPhase,
     /// Whether loss tells of the probe (`is_bw_probe_sample`); it is reacted to once.
     pub sampling: bool,
-    /// Whether the last probe lost too much, and whether the one before this ended at the bound that
-    /// came of that.
+    /// Whether the last probe lost too much, and whether the one before this ended at the bound that resulted.
     pub too_high: bool,
     pub precautionary: bool,
     /// When the cycle began, and how long it waits at most.

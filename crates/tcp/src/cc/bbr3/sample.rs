@@ -1,4 +1,4 @@
-//! What an ACK says of the path, and the largest rates of late.
+//! What an ACK says about the path, and the largest recent rates.
 
 use crate::cc::RateSample;
 use crate::cc::path::{Bandwidth, Bubble};

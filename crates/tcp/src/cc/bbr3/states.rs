@@ -6,14 +6,14 @@ use crate::cc::Flight;
 use crate::cc::path::Gain;
 use crate::cc::{Recovery, Window};
 
-/// The pipe is full when the rate does not grow by this factor in so many rounds.
+/// The pipe is full when the rate does not grow by this factor in this many rounds.
 const FULL_GROWTH: Gain = Gain::ratio(5, 4);
 const FULL_ROUNDS: u32 = 3;
 
-/// `StartupFullLossCnt`: so many losses of a round end STARTUP.
+/// `StartupFullLossCnt`: losses in a round that end STARTUP.
 const STARTUP_LOSSES: u32 = 6;
 
-/// DRAIN ends after so many rounds, queue or no queue.
+/// Rounds after which DRAIN ends, queue or no queue.
 const DRAIN_ROUNDS: u32 = 3;
 
 impl Bbr3 {
@@ -68,7 +68,7 @@ impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, f: &Flight, s: &Sample) {
         self.min_rtt_expired = f.now > self.min_rtt_at + MIN_RTT_WINDOW;
         if self.min_rtt_expired && self.state != State::ProbeRtt {
-            // Of the round trip as it was, before one with a queue takes its place.
+            // From the old round trip, before one with a queue takes its place.
             self.probe_rtt_cwnd = self.bdp(PROBE_RTT_CWND_GAIN).max(MIN_CWND);
         }
         if let Some(rtt) = s.rtt

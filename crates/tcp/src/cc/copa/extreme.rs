@@ -1,6 +1,6 @@
 //! The least or the greatest round trip of a sliding window of time, exactly.
 //!
-//! Kept are only those samples that may still become the extreme: each is better than all that came after it.
+//! Only those samples are kept that may still become the extreme: each is better than all that came after it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub enum Wanted {
 #[derive(Clone, Debug)]
 pub struct Extreme {
     wanted: Wanted,
-    /// When each came and what it is in µs, the best first, which is the oldest.
+    /// Time and value in µs of each; the best, which is also the oldest, comes first.
     samples: VecDeque<(Instant, u64)>,
 }
 

@@ -1,8 +1,8 @@
-//! Whether anybody fills the buffer, and what δ is then (§2.2).
+//! Whether other senders fill the buffer, and δ for either case (§2.2).
 //!
-//! Flows of Copa alone empty the queue at least once in five round trips (§3). As long as the sender sees a nearly empty
-//! queue that often it is in the default mode. Otherwise somebody fills the queue, and it competes: 1/δ grows by one in a
-//! round trip and is halved by a loss, as NewReno's window is.
+//! Flows of Copa alone empty the queue at least once in five round trips (§3). As long as the sender sees a nearly
+//! empty queue that often it is in the default mode. Otherwise other senders fill the queue, and it competes: 1/δ grows
+//! by one in a round trip and is halved by a loss, as NewReno's window is.
 
 use super::Q16;
 use std::time::Duration;
@@ -14,13 +14,13 @@ const DEFAULT: u64 = 2 << Q16;
 /// Round trips in which the queue has to have been nearly empty.
 const EMPTY_WITHIN: u32 = 5;
 
-/// The queue is nearly empty below so many hundredths of the most that it delayed of late.
+/// The queue is nearly empty below this percentage of its largest recent delay.
 const NEARLY_EMPTY_PERCENT: u64 = 10;
 
-/// Or below so many packets of the flow's own, Q16: one and a half. At the target two of them wait at least.
+/// Or below this many packets of the flow's own, Q16: one and a half. At the target at least two of them wait.
 const NEARLY_EMPTY: u64 = 3 << (Q16 - 1);
 
-/// What it takes others to be.
+/// What the flow takes the other senders for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Senders that keep the queue short, too.
@@ -41,14 +41,14 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// d_q: what the queue delays, in µs.
+    /// d_q: the queueing delay, in µs.
     pub const fn queueing(&self) -> u64 {
         self.standing.saturating_sub(self.min)
     }
 
-    /// d_q < 0.1 (RTTmax − RTTmin), or less than [`NEARLY_EMPTY`] of the window of `cwnd` packets (Q16) wait. The paper's queue
-    /// is a fluid, and empties by its analysis just so; ours is of packets, which leave in pairs and wait for one another, and
-    /// a tenth of what five of them delay is less than one.
+    /// d_q < 0.1 (RTTmax − RTTmin), or less than [`NEARLY_EMPTY`] of the window of `cwnd` packets (Q16) wait. The
+    /// paper's queue is a fluid, and empties exactly by its analysis. Ours consists of packets, which leave in pairs
+    /// and wait for one another, and a tenth of the delay of five of them is less than one packet.
     fn queue_is_nearly_empty(&self, cwnd: u64) -> bool {
         let most = self.max.saturating_sub(self.min);
         let waiting = u128::from(cwnd) * u128::from(self.queueing());

@@ -30,7 +30,7 @@ fn packets(q16: u64) -> f64 {
 
 #[test]
 fn the_target_is_that_two_packets_wait() {
-    // With 100 ms, of which 10 are the queue's, λt is 1/(0.5 · 10 ms): 20 packets in a round trip.
+    // With 100 ms, 10 of them in the queue, λt is 1/(0.5 · 10 ms): 20 packets in a round trip.
     assert!(copa(20, [90, 100, 100]).is_below_target());
     assert!(!copa(21, [90, 100, 100]).is_below_target());
     // No queue, no bound.

@@ -56,9 +56,9 @@ impl Velocity {
         self.v = self.v.min(cwnd / inverse_delta).max(1);
     }
 
-    /// The window is about to go that way: what it had gained in speed the other way is not for this one. Else a round that
-    /// went up and at its end fast down would count as one up, and double v on the way down. The paper leaves that open, too;
-    /// Meta's sender (mvfst) does it.
+    /// The window is about to move in `direction`: the velocity that it gained in the other one does not count.
+    /// Otherwise a round that went up and at its end fast down would count as one up, and double v on the way down. The
+    /// paper leaves that open, too; Meta's sender (mvfst) does it.
     pub fn heed(&mut self, direction: Direction, cwnd: u64) {
         if self.v > 1 && self.direction != Some(direction) {
             self.turn(direction, cwnd);

@@ -18,7 +18,7 @@ use crate::cc::Flight;
 /// Below this window, in segments, nothing is concluded (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
 
-/// ACKs so close, in µs, are one train (`hystart_ack_delta_us`).
+/// ACKs at most this far apart, in µs, are one train (`hystart_ack_delta_us`).
 const ACK_DELTA: u64 = 2000;
 
 /// Samples in a round before its smallest RTT is believed (`HYSTART_MIN_SAMPLES`).
@@ -28,7 +28,7 @@ const MIN_SAMPLES: u8 = 8;
 const DELAY_MIN: u64 = 4_000;
 const DELAY_MAX: u64 = 16_000;
 
-/// What may leave in one piece, in bytes (`sk_gso_max_size`): ACKs of a burst come late by as much.
+/// The most that leaves in one piece, in bytes (`sk_gso_max_size`): ACKs of a burst are late by its duration.
 const GSO_MAX_SIZE: u64 = 65_536;
 
 /// One slow start's search. Times are in µs.

@@ -86,7 +86,7 @@ fn fast_convergence_makes_room_for_others() {
 fn it_never_grows_by_more_than_half_a_round_trip() {
     let mut d = Driver::after_loss(Cubic::default(), 100);
     d.round(ms(100));
-    // As if the window had been idle for long, and nobody had said so: the curve is far above.
+    // As if the window had been idle for long, and no event had told it: the curve is far above.
     d.f.now += ms(60_000);
     let before = d.w.cwnd;
     d.round(ms(100));

@@ -1,7 +1,7 @@
 use super::*;
 use crate::cc::tests::driver::{self, window};
 
-/// DCTCP that has seen one round trip of `delivered` segments of which `marked` were marked, from `alpha`.
+/// DCTCP that has seen one round trip of `delivered` segments, `marked` of them marked, from `alpha`.
 fn after_round(alpha: u32, delivered: u64, marked: u64) -> Dctcp {
     let mut f = driver::flight();
     let mut w = window(100, 50);

@@ -14,7 +14,7 @@ pub(in crate::cc) const MSS: u32 = 1000;
 /// Deliveries of later segments after which a segment is lost.
 const REORDERING: u64 = 3;
 
-/// The path; what it is may change at any time.
+/// The path; its properties may change at any time.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cc) struct Link {
     /// Segments a second.
@@ -23,7 +23,7 @@ pub(in crate::cc) struct Link {
     pub rtt: Duration,
     /// Segments that the queue holds.
     pub buffer: u64,
-    /// Every so many-th segment is lost on the way; 0: none.
+    /// Segments from one loss on the way to the next; 0: none.
     pub loss_every: u64,
     /// A token bucket before the queue: segments a second, and tokens at most.
     pub policer: Option<(u64, u64)>,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::cc::tests::driver::{self, MSS, ms, window};
 
-/// A connection with a round trip of so long, in congestion avoidance at `cwnd`, long after slow start.
+/// A connection with the round trip `rtt`, in congestion avoidance at `cwnd`, long after slow start.
 fn settled(cwnd: u32, rtt: Duration) -> (Prague, Window, Flight) {
     let mut f = driver::flight();
     f.srtt = Some(rtt);
@@ -14,7 +14,7 @@ fn settled(cwnd: u32, rtt: Duration) -> (Prague, Window, Flight) {
     (prague, w, f)
 }
 
-/// An ACK of so many segments, of which so many were marked.
+/// An ACK of `acked` segments, `marked` of them marked.
 fn ack(acked: u32, marked: u32) -> RateSample {
     RateSample {
         prior_delivered: 0,
@@ -35,7 +35,7 @@ fn segments(prague: &Prague) -> f64 {
     prague.window as f64 / ONE as f64
 }
 
-/// Has an ACK arrive after which a virtual round trip is over.
+/// Delivers an ACK that ends a virtual round trip.
 fn round(prague: &mut Prague, w: &mut Window, f: &mut Flight, delivered: u64, marked: u64) {
     f.now += TARGET_RTT;
     f.delivered += delivered;
@@ -171,7 +171,7 @@ fn a_window_of_less_than_a_segment_comes_back_step_by_step() {
     assert!((segments(&prague) - 1.863).abs() < 0.001);
 }
 
-/// What the pacing holds back is used; what the application or the peer's window does is not.
+/// A window is used if pacing holds segments back, and not if the application or the peer's window does.
 #[test]
 fn a_window_that_the_pacing_holds_back_grows() {
     let (mut prague, mut w, mut f) = settled(100, ms(25));

@@ -1,4 +1,4 @@
-//! What the algorithms' tests drive them with: ACKs by hand, or a path with one queue.
+//! Drivers for the algorithms' tests: ACKs by hand, or a path with one queue.
 
 use super::super::{AckSample, CongestionControl, Event, Recovery, Window};
 use crate::Timestamps;

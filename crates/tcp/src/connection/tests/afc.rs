@@ -1,4 +1,4 @@
-//! Adaptive flow control: who speaks it, and what becomes of the bytes.
+//! Adaptive flow control: which ends use it, and what becomes of the bytes.
 
 use super::*;
 use crate::{FlowControl, ReadReport, ReceiveBuffer};
@@ -24,7 +24,7 @@ fn established(client: Config, server: Config) -> Pair {
     pair
 }
 
-/// Lets the client read up to `each` bytes every millisecond, for so long; returns how many it was.
+/// Lets the client read up to `each` bytes every millisecond, for `ms`; returns how many bytes that was.
 fn read_slowly(pair: &mut Pair, each: u64, ms: u64) -> u64 {
     let mut read = 0;
     for _ in 0..ms {
@@ -44,13 +44,13 @@ fn both_ends_must_permit_it() {
         (adaptive(), adaptive(), true),
         (adaptive(), classic.clone(), false),
         (classic, adaptive(), false),
-        // Nobody can say how much an autotuned buffer takes beyond its window.
+        // An autotuned buffer cannot say how much it takes beyond its window.
         (autotuned, adaptive(), false),
         (adaptive(), config(3), false),
     ] {
         let mut pair = established(client, server);
         assert_eq!([0, 1].map(|end| pair.end(end).uses_afc()), [agreed; 2]);
-        // A peer that did not agree never meets the option, and what it says is not listened to.
+        // A peer that did not agree never receives the option, and its own is ignored.
         pair.end(SERVER).write(20_000);
         pair.lose = match agreed {
             true => |_, _, _| false,
@@ -81,7 +81,7 @@ fn a_syn_without_the_option_is_answered_without() {
     assert!(!server.transmit(now).unwrap().syn.afc_permitted);
 }
 
-/// Only who has received something tells how it is read, so that a sender's segments stay full.
+/// Only an end that has received data reports how they are read, so that a sender's segments stay full.
 #[test]
 fn acks_carry_the_rate_and_data_do_not() {
     let mut pair = established(adaptive(), adaptive());
@@ -126,7 +126,7 @@ fn nothing_is_lost_to_the_application() {
     }
 }
 
-/// Whatever a peer claims to read, no more than the send buffer is out, and what it drops is sent
+/// Whatever read rate a peer claims, no more than the send buffer is in flight, and segments that it drops are sent
 /// again to it alone.
 #[test]
 fn a_lying_peer_cannot_have_more_than_the_send_buffer() {

@@ -15,8 +15,8 @@ fn with(ecn: EcnMode) -> impl Fn(u32) -> Config {
     }
 }
 
-/// The ECN flags of SYN and SYN-ACK as numbers, where the SYN arrives as `arrives`, and the server with what it has
-/// agreed to.
+/// The ECN flags of SYN and SYN-ACK as numbers, if the SYN arrives with the field `arrives`; and the server, with the
+/// mode that it has agreed to.
 fn handshake(client: Config, server: Config, arrives: Option<Ecn>) -> (u8, u8, Connection) {
     let now = Instant::from_millis(1000);
     let mut client = Connection::connect(client, now);
@@ -31,7 +31,7 @@ fn handshake(client: Config, server: Config, arrives: Option<Ecn>) -> (u8, u8, C
     (syn.flags.ace(), answer.flags.ace(), server)
 }
 
-/// RFC 3168 §6.1.1 and RFC 9768 Table 2: who asks for what, who agrees to what, and what comes of it.
+/// RFC 3168 §6.1.1 and RFC 9768 Table 2: what each end asks for, what the other agrees to, and the result.
 #[test]
 fn what_both_know_is_agreed_on() {
     use EcnMode::{Accurate, Classic, Off};
@@ -67,7 +67,7 @@ fn accurate_ecn_says_how_the_syn_came() {
     }
 }
 
-/// RFC 3168 §6.1.1.1: somebody on the way may drop SYNs that ask for ECN.
+/// RFC 3168 §6.1.1.1: a middlebox may drop SYNs that ask for ECN.
 #[test]
 fn a_syn_that_is_sent_again_asks_for_nothing() {
     let both = with(EcnMode::Accurate);
@@ -78,7 +78,7 @@ fn a_syn_that_is_sent_again_asks_for_nothing() {
     assert_eq!(pair.end(SERVER).ecn(), EcnMode::Off);
 }
 
-/// What the client sends and what the server answers, from when it is established.
+/// The segments of client and server from the end of the handshake on.
 fn conversation(ecn: EcnMode, lose: fn(usize, usize, &Segment) -> bool) -> Pair {
     let both = with(ecn);
     let mut pair = Pair::new(both(1), both(2));
@@ -88,7 +88,7 @@ fn conversation(ecn: EcnMode, lose: fn(usize, usize, &Segment) -> bool) -> Pair 
     pair
 }
 
-/// For so long, with a server that reads what comes each millisecond; how many bytes that is.
+/// Runs for `time`, with a server that reads every millisecond; returns the bytes that it read.
 fn read_for(pair: &mut Pair, time: Duration) -> u64 {
     let mut read = 0;
     for _ in 0..time.as_millis() {
@@ -99,7 +99,7 @@ fn read_for(pair: &mut Pair, time: Duration) -> u64 {
     read
 }
 
-/// RFC 3168 §6.1.4 and §6.1.5: neither acknowledgements nor what is sent again may be marked.
+/// RFC 3168 §6.1.4 and §6.1.5: neither acknowledgements nor retransmissions may be marked.
 #[test]
 fn classic_has_new_data_ecn_capable_and_nothing_else() {
     let mut pair = conversation(EcnMode::Classic, |from, n, _| from == CLIENT && n == 4);
@@ -131,7 +131,7 @@ fn classic_has_new_data_ecn_capable_and_nothing_else() {
         }
     }
     assert!(pair.end(CLIENT).info().retransmits > 0);
-    // One is lost before it is looked at, and comes again.
+    // One is lost before the test sees it, and comes again.
     assert_eq!(seen[SERVER], [1, 0, 19, 0]);
     assert!(seen[CLIENT][Ecn::NotEct as usize] > 2, "{seen:?}");
 }
@@ -144,7 +144,7 @@ fn marks_reduce_the_window_once_a_round_trip_and_cost_no_data() {
         pair.end(CLIENT).write(400 * MSS);
         let mut read = read_for(&mut pair, Duration::from_millis(50));
         let before = pair.end(CLIENT).info().cwnd;
-        // All that is sent in the next round trip.
+        // Every segment of the next round trip.
         pair.mark = |from, _, segment| from == CLIENT && segment.len > 0;
         read += read_for(&mut pair, Duration::from_millis(15));
         pair.mark = |_, _, _| false;
@@ -157,7 +157,7 @@ fn marks_reduce_the_window_once_a_round_trip_and_cost_no_data() {
         );
         read += read_for(&mut pair, Duration::from_millis(300));
         let after = pair.end(CLIENT).info();
-        // Over this pipe an ACK may be of twenty segments, of which three bits leave open whether they were marked.
+        // Over this pipe an ACK may cover twenty segments, and three bits leave open whether three of them were marked.
         let once = match ecn {
             EcnMode::Accurate => info.ssthresh / 2..=info.ssthresh,
             _ => info.ssthresh..=info.ssthresh,
@@ -175,12 +175,12 @@ fn accurate_ecn_knows_how_many_were_marked() {
     pair.end(CLIENT).write(300 * MSS);
     pair.mark = |from, n, segment| from == CLIENT && segment.len > 0 && n % 7 == 3;
     assert_eq!(read_for(&mut pair, Duration::from_secs(10)), 300 * MSS);
-    // Three bits leave open eight of the first window's.
+    // Three bits leave open eight of the first window's marks.
     let marked = pair.end(CLIENT).sender().marked();
     assert!((34..=52).contains(&marked), "{marked} of 300");
 }
 
-/// A timeout's retransmission comes after marks, too: the state is the graver one.
+/// A timeout's retransmission also follows marks: the state is the graver one.
 #[test]
 fn a_loss_beside_marks_is_repaired() {
     for ecn in [EcnMode::Classic, EcnMode::Accurate] {
@@ -195,7 +195,7 @@ fn a_loss_beside_marks_is_repaired() {
     }
 }
 
-/// DCTCP asks by itself; its receiver tells each change, so that its sender knows the share of marks.
+/// DCTCP asks by itself; its receiver reports each change, so that its sender knows the share of marks.
 #[test]
 fn dctcp_learns_how_many_were_marked_without_a_counter() {
     let both = |initial| Config {
@@ -212,7 +212,7 @@ fn dctcp_learns_how_many_were_marked_without_a_counter() {
     assert!((235..=265).contains(&marked), "{marked} of 1000");
 }
 
-/// As a congestion control of the caller's own: its window stands.
+/// A congestion control of the caller's own: its window never changes.
 #[derive(Debug)]
 struct Still;
 
@@ -224,7 +224,7 @@ impl cc::CongestionControl for Still {
     fn cong_avoid(&mut self, _w: &mut cc::Window, _f: &cc::Flight, _acked: u32) {}
 }
 
-/// It has the ECN that it needs, though its configuration asks for none, and its data have its codepoint.
+/// It gets the ECN that it needs, though its configuration asks for none, and its data carry its codepoint.
 #[test]
 fn ones_own_congestion_control_has_the_ecn_that_it_needs() {
     use EcnMode::{Accurate, Classic, Off};

@@ -69,7 +69,7 @@ fn a_lost_syn_is_sent_again_after_one_second_and_then_another() {
     assert_eq!(pair.end(CLIENT).info().cwnd, 1, "two were lost");
 }
 
-/// What is sent again on the way of seconds was not lost: the answer's timestamp is the first one's.
+/// A SYN that is sent again on a path of seconds was not lost: the answer's timestamp is the first one's.
 #[test]
 fn a_slow_answer_is_no_loss() {
     for (timestamps, cwnd, rtt_ms) in [(true, 10, Some(3500)), (false, 1, None)] {
@@ -186,7 +186,7 @@ fn an_ack_of_something_else_is_reset() {
     assert_eq!(pair.end(CLIENT).state(), State::SynSent);
 }
 
-/// Behind a queue of seconds every SYN that is sent again asks for another SYN-ACK.
+/// Behind a queue of seconds every SYN that is sent again causes another SYN-ACK.
 #[test]
 fn syns_sent_again_do_not_bring_giving_up_nearer() {
     let mut pair = Pair::new(config(1), config(2));

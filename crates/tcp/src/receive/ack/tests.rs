@@ -19,7 +19,7 @@ fn data(len: u32) -> Data {
     }
 }
 
-/// One that has left the first round trip behind.
+/// Acknowledgements that have left the first round trip behind.
 fn settled() -> Acks {
     let mut acks = acks();
     acks.data(at(0), data(1448), WINDOW);

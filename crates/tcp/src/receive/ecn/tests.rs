@@ -34,7 +34,7 @@ fn what_is_sent_again_is_acknowledged_without_delay() {
 fn dctcp_tells_each_change_after_what_came_before() {
     let mut marks = Marks::new(Feedback::Dctcp);
     assert_eq!(marks.data(Ecn::Ect0, 1001, false), Haste::None);
-    // What has come is still owed: its ACK goes first, without ECE.
+    // The data that have come still wait for their ACK: it goes first, without ECE.
     assert_eq!(marks.data(Ecn::Ce, 2001, true), Haste::Now);
     let early = marks.take_early();
     assert_eq!(early.map(|early| early.ack), Some(1001));
@@ -42,7 +42,7 @@ fn dctcp_tells_each_change_after_what_came_before() {
     assert!(ece(&marks));
     assert_eq!(marks.take_early(), None);
     assert_eq!(marks.data(Ecn::Ce, 3001, true), Haste::None);
-    // Nothing is owed: one ACK is enough.
+    // No ACK is owed: one is enough.
     assert_eq!(marks.data(Ecn::Ect0, 4001, false), Haste::Now);
     assert_eq!(marks.take_early(), None);
     assert!(!ece(&marks));

@@ -36,7 +36,7 @@ fn the_first_opening_leaves_at_once_and_the_next_ones_in_time() {
     script.wait(10);
     script.read(1000);
     assert_eq!(script.ack().expect("an open window").1, 1000);
-    // The reader is faster than was told, and the window more than double.
+    // The reader is faster than the peer was told, and the window more than double.
     script.wait(10);
     script.read(5000);
     assert!(script.ack().is_none());

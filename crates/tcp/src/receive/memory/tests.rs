@@ -1,7 +1,7 @@
 use super::*;
 
-/// As `ss` shows it of a socket behind a TUN device: `skmem:(r2304,…)` for a full segment waiting,
-/// and a window of 0.625 of the buffer.
+/// As `ss` shows it for a socket behind a TUN device: `skmem:(r2304,…)` for a full segment waiting, and a window of
+/// 0.625 of the buffer.
 #[test]
 fn a_full_segment_costs_what_linux_charges() {
     assert_eq!(truesize(1448), 2304);

@@ -7,7 +7,7 @@ fn accurate() -> Marks {
     }
 }
 
-/// What a peer says that has counted so many.
+/// The report of a peer that has counted `count`.
 fn ace(count: u64) -> Echo {
     Echo::Count((u64::from(CEP_INIT) + count) as u8 & 7)
 }
@@ -23,7 +23,7 @@ fn the_counter_cycles() {
     assert_eq!(marks.delivered, count);
 }
 
-/// An ACK of twenty: none of them, where none has been, and twenty of twenty, where all have.
+/// An ACK of twenty: none of them if none was marked before, and twenty of twenty if all were.
 #[test]
 fn what_three_bits_leave_open_is_what_is_likely() {
     let mut calm = accurate();

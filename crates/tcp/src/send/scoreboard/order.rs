@@ -12,7 +12,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Those of entry `number` by itself.
+    /// The links of entry `number` alone in the list.
     pub(super) fn alone(number: u32) -> Self {
         Self {
             earlier: number,

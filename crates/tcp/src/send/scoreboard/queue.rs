@@ -9,7 +9,7 @@ use crate::send::rate::Snapshot;
 use std::collections::VecDeque;
 use tidegate_time::Instant;
 
-/// How far off a guess may be before it is searched for.
+/// How far off a guess may be before a search begins.
 const NEIGHBOURS: u32 = 4;
 
 /// A segment that was sent.
@@ -17,7 +17,7 @@ const NEIGHBOURS: u32 = 4;
 pub(in crate::send) struct Sent {
     /// When it was sent last.
     pub(in crate::send) at: Instant,
-    /// What the delivery rate was about then.
+    /// The connection's delivery rate then.
     pub(in crate::send) snapshot: Snapshot,
     /// Low half of the offset of its first byte.
     start: u32,

@@ -1,4 +1,4 @@
-//! What is known of a segment. The tags are those of Linux (the comment above `tcp_sacktag_one`):
+//! The state of a segment. The tags are those of Linux (the comment above `tcp_sacktag_one`):
 //!
 //! | tags | in flight | |
 //! | --- | --- | --- |
@@ -18,7 +18,7 @@ impl Tags {
     pub(in crate::send) const SACKED: Self = Self(0x01);
     /// A retransmission is in flight.
     pub(in crate::send) const RETRANS: Self = Self(0x02);
-    /// What was sent before any retransmission in flight is lost.
+    /// Every transmission before a retransmission in flight is lost.
     pub(in crate::send) const LOST: Self = Self(0x04);
     /// Sent more than once.
     pub(in crate::send) const EVER_RETRANS: Self = Self(0x08);
@@ -28,9 +28,9 @@ impl Tags {
     pub(super) const PARKED: Self = Self(0x20);
     /// Has given its delivery-rate sample.
     pub(in crate::send) const RATED: Self = Self(0x40);
-    /// Lost, because the peer had no room: it has said so.
+    /// Lost, because the peer had no room, as it has reported.
     pub(in crate::send) const REFUSED: Self = Self(0x80);
-    /// The peer may refuse it: it had not said, when this was sent last, that it had room for it.
+    /// The peer may refuse it: when this was sent last, the peer had not said that it had room for it.
     pub(in crate::send) const ON_CREDIT: Self = Self(0x100);
 
     /// Its place in the order by time.
@@ -49,7 +49,7 @@ impl Tags {
         Self(self.0 & !other.0)
     }
 
-    /// These, with the place in the order by time that `other` has.
+    /// These tags, at the place in the order by time that `other` has.
     pub(super) const fn placed_as(self, other: Self) -> Self {
         self.without(Self::PLACE)
             .with(Self(other.0 & Self::PLACE.0))

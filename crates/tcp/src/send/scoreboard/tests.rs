@@ -59,7 +59,7 @@ fn board(segments: u32) -> Scoreboard {
     numbered(segments, 0)
 }
 
-/// The same, whose numbers begin at `first`.
+/// The same, with numbers that begin at `first`.
 fn numbered(segments: u32, first: u32) -> Scoreboard {
     let mut board = Scoreboard {
         queue: Queue::numbered(1, first),

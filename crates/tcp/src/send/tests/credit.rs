@@ -4,7 +4,7 @@ use super::*;
 use crate::ReadReport;
 
 impl Script {
-    /// The peer, which has `acked` segments, reads at `kbps` and has refused so many so far.
+    /// The peer, which has `acked` segments, reads at `kbps` and has refused `refused` so far.
     fn told(&mut self, acked: u64, kbps: u32, refused: u8) -> &mut Self {
         let report = ReadReport { kbps, refused };
         self.sender.peer_reads(self.now, 1 + acked * MSS, report);
@@ -24,7 +24,7 @@ fn on_credit() -> Script {
     s.window = 10 * MSS;
     s.told(0, 800, 0);
     s.write(100 * MSS);
-    // What is more than a burst is paced.
+    // Segments beyond a burst are paced.
     s.at(99);
     assert_eq!(s.sent(), (0..20).collect::<Vec<_>>());
     s
@@ -34,7 +34,7 @@ fn on_credit() -> Script {
 fn the_window_is_what_fits_and_what_will_be_read() {
     let mut s = on_credit();
     assert_eq!(s.sender.flow_window(), 20 * MSS);
-    // Eight have arrived, of which three were read.
+    // Eight have arrived, three of which were read.
     s.window = 5 * MSS;
     s.at(100).ack(8, &[]);
     assert_eq!(s.sender.window_end(), 1 + 23 * MSS);
@@ -49,7 +49,7 @@ fn the_window_is_what_fits_and_what_will_be_read() {
 fn a_rate_is_forgotten_over_two_round_trips() {
     let mut s = on_credit();
     s.window = 5 * MSS;
-    // It is told every 20 ms that the reader has stopped.
+    // Every 20 ms the peer reports that the reader has stopped.
     let credits = [120, 140, 160].map(|ms| {
         s.at(ms).told(10, 0, 0).ack(10, &[]);
         s.sender.flow_window() - 5 * MSS
@@ -70,7 +70,7 @@ fn an_old_rate_is_not_believed() {
     assert_eq!(s.sender.flow_window(), before);
 }
 
-/// The buffer fills, and is read from no longer: of twenty segments ten fit.
+/// The buffer fills, and is no longer read: of twenty segments ten fit.
 fn overflown() -> Script {
     let mut s = on_credit();
     s.window = 0;
@@ -96,7 +96,7 @@ fn what_was_refused_leaves_again_and_is_no_congestion() {
     assert_eq!((s.info().cwnd, s.info().recovery), (100, Recovery::Open));
 }
 
-/// One that stays away: what it is sent in vain becomes less, and then nothing but probes.
+/// A reader that stays away: less and less is sent in vain, and then nothing but probes.
 #[test]
 fn a_reader_that_is_gone_is_probed() {
     let mut s = overflown();
@@ -129,7 +129,7 @@ fn a_reader_that_is_gone_is_probed() {
     assert_eq!(s.info().cwnd, 100);
 }
 
-/// The count runs on where ACKs are lost, and an ACK that was overtaken does not set it back.
+/// The count goes on when ACKs are lost, and an ACK that was overtaken does not set it back.
 #[test]
 fn what_lost_acks_told_is_not_lost() {
     let mut s = overflown();
@@ -140,7 +140,7 @@ fn what_lost_acks_told_is_not_lost() {
     assert_eq!(s.sent(), [10, 11, 12]);
 }
 
-/// What a peer can have refused must have reached it.
+/// A segment that a peer can have refused must have reached it.
 #[test]
 fn what_was_sent_a_moment_ago_was_not_refused() {
     let mut s = overflown();

@@ -301,7 +301,7 @@ proptest! {
         prop_assert_eq!(world.sender.timeout(), None);
     }
 
-    /// What a path without loss costs is known: nothing is sent twice.
+    /// A path without loss: nothing is sent twice.
     #[test]
     fn nothing_is_sent_twice_for_nothing(seed: u64, sack: bool, bytes in 1..200_000_u64) {
         let path = Path {
@@ -316,7 +316,7 @@ proptest! {
         prop_assert_eq!(info.segments_sent, bytes.div_ceil(MSS));
     }
 
-    /// Nor has the FIN a segment of its own where data fill the last one.
+    /// The FIN has no segment of its own if data fill the last one.
     #[test]
     fn the_fin_rides_with_full_segments(segments in 1..200_u64) {
         let path = Path {

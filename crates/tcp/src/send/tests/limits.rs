@@ -19,7 +19,7 @@ fn nothing_leaves_beyond_the_peers_window() {
     assert_eq!(lens, [1000]);
     s.log.clear();
     s.sender.outbox.set_nodelay();
-    // 999 more: less than a segment is no room.
+    // 999 more: room for less than a segment is no room.
     s.window = 4499;
     s.at(110).ack(1, &[]);
     assert_eq!(s.sent(), []);

@@ -116,7 +116,7 @@ fn several_losses_are_repaired_in_one_recovery() {
     s.ack(0, &[(3, 5)]).ack(0, &[(3, 6)]);
     assert_eq!(s.sent(), [0]);
     s.ack(0, &[(7, 8), (3, 6)]).ack(0, &[(7, 10), (3, 6)]);
-    // 0, 1, 2 and 6 are lost: as much leaves as arrives.
+    // 0, 1, 2 and 6 are lost: as many segments leave as arrive.
     assert_eq!(s.sent(), [1, 2, 6]);
     s.at(200).ack(1, &[(7, 10), (3, 6)]).ack(6, &[(7, 10)]);
     assert_eq!(s.sent(), []);
@@ -135,7 +135,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     s.ack(0, &[(1, 10)]);
     let later = s.sent();
     assert!(later.contains(&12), "{later:?}");
-    // What was sent after the retransmission arrives before it.
+    // A segment that was sent after the retransmission arrives before it.
     s.at(201).ack(0, &[(1, 13)]);
     assert_eq!(s.sent()[0], 0);
     let info = s.info();
@@ -203,7 +203,7 @@ fn new_reno_repairs_one_loss_a_round_trip() {
     s.at(300).ack(12, &[]);
     let info = s.info();
     assert_eq!((info.retransmits, info.timeouts), (2, 0));
-    // RFC 6582 §3.2 step 1: recovery is not left for good at `high` itself.
+    // RFC 6582 §3.2 step 1: recovery does not end at `high` itself.
     assert_eq!(info.recovery, Recovery::Recovery);
     s.at(400).ack(13, &[]);
     let info = s.info();
@@ -233,7 +233,7 @@ fn a_receiver_that_goes_back_on_its_sacks_is_sent_everything() {
     s.sent();
     s.at(100).ack(0, &[(1, 10)]);
     assert_eq!(s.sent(), [0]);
-    // 0 arrives, but the rest, which it had, it has no more.
+    // 0 arrives, but the peer has dropped the rest, which it had.
     s.at(200).ack(1, &[]);
     // Half a round trip of patience, then a timeout.
     s.at(255);

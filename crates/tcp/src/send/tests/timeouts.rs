@@ -62,7 +62,7 @@ fn the_smallest_round_trip_is_forgotten_after_300_s() {
     }
     rtt.sample_min(at(301), 60_000, false);
     assert_eq!(rtt.min_us(), Some(50_000));
-    // What the peer may have delayed does not raise it.
+    // A round trip that the peer may have delayed does not raise it.
     for second in 302..1000 {
         rtt.sample_min(at(second), 90_000, true);
     }

@@ -25,7 +25,7 @@ fn a_single_segment_waits_for_a_second_while_acks_keep_coming() {
     assert_eq!(s.sent(), []);
     s.at(102).ack(3, &[]);
     assert_eq!(s.sent(), [21, 22]);
-    // What waits does not mean that the window was not used.
+    // A train that waits does not mean that the window was not used.
     s.at(103).ack(4, &[]);
     assert_eq!(s.sent(), []);
     assert!(s.sender.is_window_limited());

@@ -1,9 +1,8 @@
-//! Target: two sockets, a network that does what it likes, and somebody who forges segments.
+//! Target: two sockets, a network that does anything, and forged segments.
 //!
-//! Whatever happens: no panic; what is read is what was written, in order, unless the handshake was
-//! forged; the right edge of the
-//! window never retreats; no timer stays due. And if nobody forged or gave up, all arrives in the
-//! end once the network behaves.
+//! Whatever happens: no panic; the bytes read are the bytes written, in order, unless the handshake was forged; the
+//! right edge of the window never retreats; no timer stays due. And if nothing was forged and no end gave up, all bytes
+//! arrive once the network behaves.
 
 mod forge;
 mod side;
@@ -32,7 +31,7 @@ pub fn run(data: &[u8]) {
 struct World {
     now: Instant,
     sides: [Side; 2],
-    /// Nobody forged, and nobody gave up.
+    /// No segment was forged, and no end gave up.
     honest: bool,
 }
 
@@ -109,7 +108,7 @@ impl World {
         }
     }
 
-    /// Everything that is due at this time happens.
+    /// Does everything that is due at this time.
     fn settle(&mut self) {
         for _ in 0..10 {
             for from in [0, 1] {
@@ -138,7 +137,7 @@ impl World {
         }
         for _ in 0..20_000 {
             self.now += Duration::from_millis(5);
-            // The handshake needs no help from what the applications do.
+            // The handshake needs no help from the applications.
             let open = self.sides.iter().all(Side::is_open);
             for which in [0, 1] {
                 while !self.sides[which].inbox.is_empty() {

@@ -1,6 +1,6 @@
 //! Fuzzers' bytes as numbers.
 
-/// What is left of an input.
+/// The rest of an input.
 pub struct Input<'a>(pub &'a [u8]);
 
 impl Input<'_> {

@@ -1,4 +1,4 @@
-//! Target: bytes are parsed. No panic; and what parses and is written again parses to the same.
+//! Target: bytes are parsed. No panic; and a packet that parses and is written again parses to the same.
 
 use tidegate_tcp::wire::{self, Parsed};
 

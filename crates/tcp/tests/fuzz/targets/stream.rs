@@ -1,11 +1,9 @@
-//! Target: bytes arrive in any order and are read at any time, as in the simplest thing that holds
-//! them.
+//! Target: bytes arrive in any order and are read at any time; the result is that of the simplest buffer.
 
 use crate::targets::input::{Input, byte, bytes};
 use tidegate_tcp::stream::{ReceiveStream, SendStream};
 
-/// Arrivals around what is expected (offset, length, reading), from a stream that is acknowledged
-/// as it is read.
+/// Arrivals around the expected offset (offset, length, reading), from a stream that is acknowledged as it is read.
 pub fn run(data: &[u8]) {
     let mut input = Input(data);
     let mut incoming = ReceiveStream::default();
@@ -21,7 +19,7 @@ pub fn run(data: &[u8]) {
         }
         let payload = match offset.checked_sub(outgoing.start()) {
             Some(_) => outgoing.slices(offset, len as usize).concat(),
-            // A repetition of what has been acknowledged.
+            // A repetition of acknowledged bytes.
             None => bytes(offset, len as usize),
         };
         incoming.insert(offset, &payload);

@@ -1,16 +1,16 @@
-//! What the application writes and reads.
+//! The application's writing and reading.
 
 use super::State;
 use crate::connection::ConnectionError;
 use std::task::{Context, Poll};
 
-/// Packets that may wait to be sent for the first time; more would only grow old in memory.
+/// The most packets that wait to be sent for the first time; more would only grow old in memory.
 const UNSENT: u64 = 256;
 
 impl State {
     /// Whether another packet may be written.
     pub(super) fn has_room(&self) -> bool {
-        // The end may be a packet of its own, sent and acknowledged without having been written.
+        // The end of the stream may be a packet of its own, sent and acknowledged but not written by the application.
         let kept = self.written.saturating_sub(self.sender.acknowledged());
         kept < self.capacity && self.written.saturating_sub(self.sent) < UNSENT
     }
@@ -45,7 +45,7 @@ impl State {
         Poll::Ready(Ok(taken))
     }
 
-    /// What has been written so far becomes a packet.
+    /// Makes a packet of the bytes that have been written so far.
     pub fn cut(&mut self) {
         if self.writing.is_empty() {
             return;
@@ -57,7 +57,7 @@ impl State {
         self.sender.write(1);
     }
 
-    /// A little that was written goes when nothing is on its way (RFC 896).
+    /// A small amount of written bytes is sent when nothing is in flight (RFC 896).
     pub(super) fn cut_when_idle(&mut self) {
         if self.sender.is_acknowledged() && self.has_room() {
             self.cut();
@@ -81,7 +81,7 @@ impl State {
         Poll::Pending
     }
 
-    /// Reads into `out` until that is full or nothing more has come in order; 0 bytes: the end.
+    /// Reads into `out` until that is full or no more bytes in order are there; 0 bytes: the end.
     pub fn poll_read(
         &mut self,
         context: &mut Context,
@@ -104,7 +104,7 @@ impl State {
         Poll::Pending
     }
 
-    /// Whether there is something to read; takes the next packet for that if need be.
+    /// Whether there is something to read; takes the next packet if necessary.
     fn has_reading(&mut self) -> bool {
         while self.reading.1 == self.reading.0.len() {
             if self.receiver.read(1) == 0 {

@@ -1,4 +1,4 @@
-//! What arrives.
+//! Packets that arrive.
 
 use super::{KEEP_ALIVE, State, wake};
 use crate::connection::ConnectionError;
@@ -83,7 +83,7 @@ impl State {
         self.release(before);
     }
 
-    /// Gives the buffers back of what has been acknowledged since.
+    /// Returns the buffers of the packets that have been acknowledged since `before`.
     fn release(&mut self, before: u64) {
         let acknowledged = self.sender.acknowledged();
         if acknowledged == before {
@@ -104,14 +104,14 @@ impl State {
             Control::Pong(KEEP_ALIVE) => self.black_hole.answered(),
             Control::Pong(size) => self.mtu.answered(size as usize),
             Control::Close(read) => self.receive_close(now, read),
-            // Only an answer: else the application would wait for ever, without an error.
+            // Only as an answer: otherwise the application would wait for ever, without an error.
             Control::Closed if self.shutdown.is_some() => self.shutdown = Some(Shutdown::done()),
             Control::Closed => {}
         }
     }
 
     /// The peer has closed. Its message also acknowledges what it had read. If this end is closing, too, it need not
-    /// repeat that: the peer may remove the connection as soon as it has its answer.
+    /// repeat its own message: the peer may remove the connection as soon as it has its answer.
     fn receive_close(&mut self, now: Instant, read: u64) {
         self.send_control(Control::Closed);
         if let Some(shutdown) = &mut self.shutdown {

@@ -1,11 +1,11 @@
-//! What is seen of a connection while it is in use.
+//! Observations of a connection while it is in use.
 
 use super::State;
 use crate::connection::{PathStatus, Status};
 use std::net::SocketAddr;
 
 impl State {
-    /// What the paths do.
+    /// The state of the paths.
     pub fn status(&self) -> Status {
         let info = self.sender.info();
         Status {
@@ -30,7 +30,7 @@ impl State {
         self.sender.paths().map(path).collect()
     }
 
-    /// What the protocol knows of itself.
+    /// The protocol's own numbers.
     pub fn info(&self) -> tidegate_mpath::Info {
         self.sender.info()
     }

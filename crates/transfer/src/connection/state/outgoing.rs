@@ -1,4 +1,4 @@
-//! What is sent, and when.
+//! Packets that leave, and when.
 
 use super::{KEEP_ALIVE, State, wake};
 use crate::connection::ConnectionError;
@@ -12,7 +12,7 @@ use tidegate_mpath::wire::{
 use tidegate_mpath::{Instant, Transmission};
 
 impl State {
-    /// Puts packets into the batch until that is full or nothing is to be sent at `now`.
+    /// Puts packets into the batch until it is full or nothing more may leave at `now`.
     pub fn transmit(&mut self, now: Instant, batch: &mut Batch) {
         self.cut_when_idle();
         while !batch.is_full() && self.transmit_one(now, batch) {}

@@ -21,7 +21,7 @@ fn connection() -> State {
     State::new(Instant::ZERO, parameters)
 }
 
-/// Such a connection would be removed, and whoever reads from it never woken.
+/// Such a connection would be removed, and its reader never woken.
 #[test]
 fn an_answer_to_no_close_message_ends_nothing() {
     let mut state = connection();

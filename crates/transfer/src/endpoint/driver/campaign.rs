@@ -1,7 +1,7 @@
-//! Millions of spoiled packets at the task of an endpoint, in this process: strangers', and those of somebody who holds the
-//! token and has a connection.
+//! Millions of spoiled packets for the task of an endpoint, in this process: from strangers, and from a peer that holds
+//! the token and has a connection.
 //!
-//! Whatever comes: no panic, and no more connections, half-open sessions and words than are allowed.
+//! Whatever arrives: no panic, and no more connections, half-open sessions and control messages than allowed.
 
 use super::*;
 use std::task::{Context, Waker};
@@ -45,7 +45,7 @@ fn campaign(packets: u64) {
     let connections = testbed.connections;
     println!("mPath: {packets} packets in {took:.0} s, {connections} connections, {refused:?}");
     assert!(connections > 1);
-    // Each reason is met, so that what is behind it was reached.
+    // Each reason occurs, so the code behind it was reached.
     for count in [
         refused.truncated,
         refused.malformed,
@@ -64,7 +64,7 @@ struct Testbed {
     driver: Driver,
     rejected: Rejections,
     accepted: mpsc::Receiver<Connection>,
-    /// The application's end of the latest.
+    /// The application's end of the latest connection.
     connection: Option<Connection>,
     connections: u64,
     _live: watch::Receiver<usize>,
@@ -80,7 +80,7 @@ impl Testbed {
         let identity = Identity::generate();
         let token = Token::new(&identity, Vec::new(), None);
         let config = Config {
-            // So that its bounds are met soon.
+            // Small, so that its limits are reached soon.
             buffer_bytes: 1 << 20,
             ..Config::default()
         };
@@ -144,13 +144,13 @@ impl Testbed {
         })
     }
 
-    /// A connection of one who holds the token.
+    /// A connection of a peer that holds the token.
     fn connect(&mut self) {
         let initiator = Initiator::new(&self.token, self.spoiler.number()).unwrap();
         let core = &mut self.driver.core;
         let (now, identity) = (core.clock.now(), core.identity.as_ref().expect("one"));
         let Ok(packet) = core.half_open.answer(now, identity, &initiator.hello()) else {
-            // Others have all places, and would have them for ten seconds.
+            // Others have taken all places, for ten seconds.
             core.half_open = HalfOpen::default();
             return;
         };
@@ -160,10 +160,10 @@ impl Testbed {
         self.session = initiator.finish(answer.message).ok();
     }
 
-    /// A hello, of which the proof may be right.
+    /// A hello, with a proof that may be right.
     fn hello(&mut self) {
         let connection = self.spoiler.number();
-        // To make one takes a hundred times as long as all else; once in a while it is.
+        // Making one takes a hundred times as long as everything else, so it is done only now and then.
         if self.spoiler.once_in(50) {
             let initiator = Initiator::new(&self.token, connection).unwrap();
             write_hello(&mut self.packet, &initiator.hello());
@@ -181,7 +181,7 @@ impl Testbed {
         }
     }
 
-    /// What somebody with a session may say, spoiled or not.
+    /// A plaintext of a peer with a session, spoiled or not.
     fn plain(&mut self) {
         self.plain.clear();
         match self.spoiler.below(16) {
@@ -211,7 +211,7 @@ impl Testbed {
             path_seq: self.near(),
             stream: self.near(),
             patience: Duration::from_micros(self.near()),
-            // Rarely: behind it nothing more is taken.
+            // Rarely: after it no more data are accepted.
             fin: self.spoiler.once_in(5000),
         };
         write_data(&mut self.plain, 1, &data);
@@ -259,7 +259,7 @@ impl Testbed {
         write_control(&mut self.plain, 1, control);
     }
 
-    /// The task's turn, and the application's.
+    /// The turn of the task, and of the application.
     fn turn(&mut self) {
         if let Ok(connection) = self.accepted.try_recv() {
             self.connections += 1;
@@ -268,7 +268,7 @@ impl Testbed {
         let core = &mut self.driver.core;
         let (mut context, mut buffer) = (Context::from_waker(Waker::noop()), [0; 4096]);
         for link in core.links.values() {
-            // Whether there is something to read or room to write is the other end's doing.
+            // Whether there is something to read or room to write depends on the other end.
             let mut state = link.lock();
             let _ = state.poll_read(&mut context, &mut ReadBuf::new(&mut buffer));
             let _ = state.poll_write(&mut context, &buffer[..64]);

@@ -1,9 +1,9 @@
-//! Hellos that have been answered, so that a recorded one is refused.
+//! Hellos that have been answered, so that recordings of them are refused.
 
 use std::collections::{HashSet, VecDeque};
 use tidegate_mpath::wire::PROOF;
 
-/// How many are remembered: a megabyte and a half. Only holders of the token can make one.
+/// The most that are remembered: a megabyte and a half. Only holders of the token can make one.
 const MOST: usize = 1 << 16;
 
 /// The latest of them, by the first 64 bits of their proofs.
@@ -19,12 +19,12 @@ fn short(proof: &[u8; PROOF]) -> u64 {
 }
 
 impl Known {
-    /// Whether it is one of them.
+    /// Whether `proof` is one of them.
     pub fn contains(&self, proof: &[u8; PROOF]) -> bool {
         self.set.contains(&short(proof))
     }
 
-    /// It is from now on; the oldest is forgotten if there are too many.
+    /// Remembers `proof`; the oldest is forgotten if there are too many.
     pub fn insert(&mut self, proof: &[u8; PROOF]) {
         let short = short(proof);
         if !self.set.insert(short) {

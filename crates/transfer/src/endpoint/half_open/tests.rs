@@ -14,7 +14,7 @@ fn there_is_room_for_so_many_and_time_makes_more() {
         answer.map(<[u8]>::len)
     };
     for connection in 0..MOST as u64 {
-        // Nobody is made to send more than he gets.
+        // The answer is smaller than the hello.
         assert!(answer_to(Instant::ZERO, connection).unwrap() < mtu::BASE);
     }
     assert_eq!(answer_to(Instant::ZERO, 1000), Err(Unanswered::Full));
@@ -37,7 +37,7 @@ fn a_repeated_hello_has_the_same_answer_and_another_has_none() {
     assert_eq!(answer_to(&other), Err(Unanswered::Unauthenticated));
 }
 
-/// Somebody has recorded every hello: the slots stay free of them.
+/// An attacker has recorded every hello: these take no place.
 #[test]
 fn a_recorded_hello_takes_no_place() {
     let identity = Identity::generate();

@@ -2,8 +2,7 @@ use super::*;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-/// More packets than the kernel segments (UDP_MAX_SEGMENTS): it refuses the train as a device does that
-/// cannot segment.
+/// More packets than the kernel segments (UDP_MAX_SEGMENTS): it refuses the train, as for a device that cannot segment.
 const TOO_MANY: usize = 200;
 
 #[tokio::test]
@@ -25,7 +24,7 @@ async fn a_train_that_is_refused_goes_packet_by_packet() {
         assert_eq!(peer.recv(&mut packet).unwrap(), 10);
         assert_eq!(packet[0], number as u8);
     }
-    // From now on there are none.
+    // From now on there are no trains.
     batch.push(to, None, |out| out.extend([1; 10]));
     batch.push(to, None, |out| out.extend([2; 10]));
     assert_eq!(batch.first().unwrap().1.len(), 10);

@@ -35,7 +35,7 @@ fn each_end_reads(cipher: Cipher) {
     let mut back = Vec::new();
     far.seal(b"back", &mut back);
     assert_eq!(open(&mut near, &back).unwrap(), b"back");
-    // Its own packet sent back to an end is no packet of the other's, of the same number or not.
+    // An end's own packet that is sent back to it does not pass as the peer's, with the same number or another.
     let mut own = Vec::new();
     near.seal(b"again", &mut own);
     assert!(open(&mut near, &own).is_err());
@@ -108,7 +108,7 @@ fn only_who_holds_the_token_is_answered() {
         );
     }
     let initiator = Initiator::new(&right, 5).unwrap();
-    // Nor does a proof hold for another connection.
+    // Nor is a proof valid for another connection.
     let moved = Hello {
         connection: 6,
         ..initiator.hello()

@@ -3,7 +3,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// What the window is to be: a set, and the newest.
+/// The model of the window: a set, and the newest number.
 #[derive(Default)]
 struct Plain {
     come: HashSet<u64>,

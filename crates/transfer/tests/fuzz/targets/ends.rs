@@ -1,13 +1,13 @@
-//! Target: what somebody who holds the keys may say to the protocol's two ends.
+//! Target: messages of a peer that holds the keys to the protocol's two ends.
 //!
-//! Whatever it is: no panic; nothing is acknowledged that was not written, or waits that was not allowed;
-//! no timer stays due; what is answered can be read.
+//! Whatever they are: no panic; nothing is acknowledged that was not written, or waits that was not allowed; no timer
+//! stays due; and answers can be read.
 
 use std::time::Duration;
 use tidegate_mpath::wire::{Packet, parse, write_feedback};
 use tidegate_mpath::{Arrival, Config, Instant, ProxyId, Receiver, ReceiverConfig, Sender};
 
-/// Packets that the sender has to send, and that may wait at the receiver.
+/// The packets that the sender has to send, and the most that wait at the receiver.
 const WRITTEN: u64 = 300;
 const BUFFER: u64 = 64;
 
@@ -70,7 +70,7 @@ impl Ends {
         self.receiver.read(units.into());
     }
 
-    /// Everything that is due at this time happens.
+    /// Does everything that is due at this time.
     fn settle(&mut self) {
         self.sender.expire(self.now);
         let mut sent = 0;

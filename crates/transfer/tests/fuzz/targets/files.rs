@@ -1,7 +1,7 @@
-//! Target: what the other end of a connection may say while files are sent or received.
+//! Target: messages of the other end of a connection while files are sent or received.
 //!
-//! Whatever it is: nothing is touched outside the folder, what was there stays, and what arrives under
-//! its name has the announced length and hash.
+//! Whatever they are: nothing is touched outside the folder, existing files stay, and a file that arrives under its
+//! name has the announced length and hash.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use tidegate_transfer::file::{Receive, receive, send};
 use tokio::runtime::Runtime;
 
-/// What is there before, and what is sent.
+/// The content that exists before, and that is sent.
 pub const CONTENT: &[u8] = b"0123456789";
 
-/// Which end hears, then the other's words.
+/// First which end receives, then the other's messages.
 pub fn run(data: &[u8]) {
     let Some((which, words)) = data.split_first() else {
         return;
@@ -48,7 +48,7 @@ fn receive_all(runtime: &Runtime, words: &[u8], folder: &Path, force: bool) {
     };
     let mut received = Vec::new();
     let peer = tokio::io::join(words, Vec::new());
-    // Whether it fails is the other end's business.
+    // Whether it fails depends on the other end.
     let _ = runtime.block_on(receive(peer, &what, |file| received.push(file), |_| {}));
     if !force {
         assert_eq!(fs::read(folder.join("there")).unwrap(), CONTENT);

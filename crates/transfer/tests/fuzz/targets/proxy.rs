@@ -1,6 +1,6 @@
-//! Target: any datagram at a proxy, as it is and with a capability that was issued for it.
+//! Target: any datagram to a proxy, as it is and with a capability that was issued for it.
 //!
-//! Whatever it is: what passes is what was in the envelope, and goes where a proxy may send things to.
+//! Whatever it is: a packet that passes is the one in the envelope, and goes to an allowed destination.
 
 use std::net::{IpAddr, SocketAddr};
 use tidegate_mpath::wire::{Packet, Relay, parse, write_relay};
@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
     write_relay(&mut datagram, relay.destination, &issued);
     datagram.extend(relay.packet);
     pass(&mut gate, &datagram);
-    // Whatever stands in place of a capability is none for anybody else.
+    // The bytes in place of a capability are not valid for another sender.
     let Relay { capability, .. } = relay;
     let elsewhere: SocketAddr = "203.0.113.9:1".parse().unwrap();
     let checked = key.check(capability, SOURCE, elsewhere, NOW.unix_s);

@@ -1,6 +1,6 @@
-//! Target: any bytes as a request to a registry, as they are and with a proxy's right authorization.
+//! Target: any bytes as a request to a registry, as they are and with a proxy's correct authorization.
 //!
-//! Whatever it is: an answer in JSON, and a refusal has a reason.
+//! Whatever they are: the answer is JSON, and a refusal has a reason.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
@@ -39,7 +39,7 @@ pub fn run(data: &[u8]) {
             },
         );
     }
-    // Again, with what the first has left in the store.
+    // Again, with the entries that the first request has left in the store.
     ask(&service, request);
 }
 

@@ -1,5 +1,5 @@
-//! Target: any line as a token of a receiver or of an overlay. As no fuzzer finds a checksum, the bytes
-//! are also taken for what is below a right one.
+//! Target: any line as a token of a receiver or of an overlay. Since no fuzzer finds a checksum, the bytes are also
+//! used as the content under a correct one.
 
 use data_encoding::BASE64URL_NOPAD;
 use tidegate_overlay::Secret;

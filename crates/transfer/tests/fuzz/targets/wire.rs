@@ -1,4 +1,4 @@
-//! Target: any bytes as a packet. What is read and written again is read the same.
+//! Target: any bytes as a packet. A packet that is read and written again reads the same.
 
 use tidegate_mpath::wire::{
     Packet, parse, write_answer, write_control, write_data, write_feedback, write_hello,

@@ -34,7 +34,7 @@ fn three_rounds_without_growth_end_it() {
     });
     assert_eq!(b.control.mode, Mode::Drain);
     assert_eq!(b.control.rounds.count, best.0 + 3);
-    // 2/ln 2 times the BDP in the window, of which one is not in the queue.
+    // 2/ln 2 times the BDP in the window, one of which is not in the queue.
     let expected = link.bdp() as f64 * (2.0 / std::f64::consts::LN_2 - 1.0);
     let excess = b.queue() as f64 - expected;
     assert!(

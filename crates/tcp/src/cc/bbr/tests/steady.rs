@@ -18,7 +18,7 @@ fn the_cycle_has_eight_gains_each_a_round_trip_long() {
         let ((phase, from), (next, to)) = (pair[0], pair[1]);
         assert_eq!(next, (phase + 1) % 8);
         let took = (to - from).as_secs_f64() * 1000.0;
-        // That of 3/4 ends as soon as the queue is gone, that of 5/4 when enough is in flight.
+        // The phase of 3/4 ends as soon as the queue is gone, that of 5/4 when enough is in flight.
         let expected = match phase {
             0 => 40.0..90.0,
             1 => 0.0..42.0,
@@ -78,8 +78,8 @@ fn more_bandwidth_is_found_by_a_quarter_a_round() {
     b.link.rate = 10_000;
     let rounds = b.control.rounds.count;
     assert!(b.run_until(Duration::from_secs(10), |b| near(estimate(b), 10_000, 3)));
-    // 1.25^n = 2: at least 3.1 rounds, after up to seven of waiting. The phase goes on, since without
-    // a queue there is never so much in flight as would end it.
+    // 1.25^n = 2: at least 3.1 rounds, after a wait of up to seven. The phase goes on, since without a queue the
+    // packets in flight never become enough to end it.
     let took = b.control.rounds.count - rounds;
     assert!((4..=13).contains(&took), "{took} rounds");
 }
@@ -88,7 +88,7 @@ fn more_bandwidth_is_found_by_a_quarter_a_round() {
 fn less_bandwidth_is_believed_after_ten_rounds() {
     let mut b = flow(Link::new(10_000, 40, 10_000), 3);
     b.link.rate = 5_000;
-    // What was in the queue still comes at the old rate.
+    // The packets in the queue still come at the old rate.
     b.run(Duration::from_millis(100), |_| {});
     let rounds = b.control.rounds.count;
     assert!(b.run_until(Duration::from_secs(10), |b| near(estimate(b), 5_000, 5)));

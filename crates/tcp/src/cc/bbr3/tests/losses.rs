@@ -37,7 +37,7 @@ fn a_probe_after_one_that_lost_stops_at_the_bound_and_then_goes_on() {
     assert!(until(&mut b, State::Up, 5));
     let since = b.now;
     assert!(until(&mut b, State::Down, 5));
-    // As soon as so much was in flight, not after three rounds.
+    // As soon as that much was in flight, not after three rounds.
     assert!(b.now - since < Duration::from_millis(60));
     assert!(b.control.probe.precautionary);
     assert!(

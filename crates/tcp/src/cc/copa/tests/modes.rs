@@ -1,4 +1,4 @@
-//! Who is taken for whom, and δ.
+//! Which senders are taken for competitors, and δ.
 
 use super::super::mode::Competition;
 use super::*;
@@ -12,13 +12,13 @@ const fn delays(min: u64, standing: u64, max: u64) -> Delays {
     }
 }
 
-/// Of a hundred packets one waits by a millisecond's delay in a hundred.
+/// At 100 packets in a round trip of 100 ms, a millisecond's delay means one waiting packet.
 const CWND: u64 = 100 << Q16;
 
 const EMPTY: Delays = delays(100, 101, 140);
 const FULL: Delays = delays(100, 120, 140);
 
-/// A flow of round trips of 100 ms that has seen a full queue for so many ms, an ACK every 10 ms.
+/// A flow of round trips of 100 ms that has seen a full queue for `for_ms`, an ACK every 10 ms.
 fn beside_a_filler(for_ms: u64) -> (Competition, Instant) {
     let mut now = Instant::from_millis(1000);
     let mut competition = Competition::new(now);

@@ -1,4 +1,4 @@
-//! Segments that nobody sent, close to what would be right. Their data are the stream's own bytes.
+//! Forged segments, close to correct ones. Their data are the stream's own bytes.
 
 use super::side::Side;
 use crate::targets::input::{Input, bytes};

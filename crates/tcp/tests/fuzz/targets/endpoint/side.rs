@@ -1,4 +1,4 @@
-//! One socket, its application, and what is on the way to it.
+//! One socket, its application, and the packets on the way to it.
 
 use super::parsed;
 use crate::targets::input::{byte, bytes};
@@ -16,7 +16,7 @@ pub struct Side {
     pub read: u64,
     /// The furthest right edge that it has advertised, as an offset.
     edge: u64,
-    /// Segments were forged before its handshake was over: whose sequence numbers it believes nobody knows, nor where
+    /// Segments were forged before its handshake was over: we do not know which sequence numbers it believes, nor where
     /// the stream begins in them.
     pub misled: bool,
 }
@@ -73,7 +73,7 @@ impl Side {
         }
     }
 
-    /// Takes the packet at `index`, if there are so many, out of what is on the way.
+    /// Takes the packet at `index`, if there is one, out of those on the way.
     pub fn take(&mut self, index: usize) -> Option<Vec<u8>> {
         let len = self.inbox.len();
         (len > 0).then(|| self.inbox.remove(index % len))?
@@ -124,7 +124,7 @@ impl Side {
         }
     }
 
-    /// All that it sends now.
+    /// All packets that it sends now.
     pub fn transmit(&mut self, now: Instant) -> Vec<Vec<u8>> {
         let mut packets = Vec::new();
         let mut packet = Vec::new();
