@@ -157,6 +157,7 @@ fn videos_and_further_links_are_told() {
         stalls: 3,
         stalled_s: 12.25,
         played_s: 47.0,
+        adaptive: None,
     });
     set.runs[1].hops.push(HopResult {
         name: "core".into(),
