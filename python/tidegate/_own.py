@@ -95,7 +95,7 @@ def taken(document: MutableMapping[str, Any], own: Mapping[str, Any]) -> dict[st
     left = set(own)
     workloads = {}
     for name, codes in _each(document, "workload", WorkloadCodes._fields, own, left):
-        workloads[name] = WorkloadCodes(*(codes.get(key) for key in WorkloadCodes._fields))
+        workloads[name] = WorkloadCodes(codes.get("law"), codes.get("congestion_control"))
     runs = dict(_each(document, "run", tuple(_METHODS), own, left))
     if left:
         known = "the law or congestion_control of a run or workload"
@@ -104,7 +104,10 @@ def taken(document: MutableMapping[str, Any], own: Mapping[str, Any]) -> dict[st
     if workloads and isinstance(listed, list):
         for run in listed:
             runs.setdefault(str(run.get("name")), {})
-    return {name: Codes(*(codes.get(key) for key in _METHODS), workloads) for name, codes in runs.items()}
+    return {
+        name: Codes(codes.get("law"), codes.get("server_law"), codes.get("congestion_control"), workloads)
+        for name, codes in runs.items()
+    }
 
 
 def _each(
