@@ -190,27 +190,26 @@ pub fn fetches(results: &Results) -> Table {
 }
 
 /// Flows of one size, or of all, and whose they are.
-struct Sized<'a> {
+struct SizedFlows<'a> {
     workload: &'a ArrivalsResult,
     flows: &'a FlowClassResult,
     is_all: bool,
 }
 
+/// All of a workload's flows, and each class of sizes.
+fn sized(workload: &ArrivalsResult) -> impl Iterator<Item = SizedFlows<'_>> {
+    let row = move |flows, is_all| SizedFlows {
+        workload,
+        flows,
+        is_all,
+    };
+    let classes = workload.classes.iter();
+    std::iter::once(row(&workload.all, true)).chain(classes.map(move |class| row(class, false)))
+}
+
 /// A row for all of a workload's flows, and one for each class of sizes.
 pub fn arrivals(results: &Results) -> Table {
-    let rows = |run: &'_ RunResult| -> Vec<_> {
-        let of_workload = |workload| {
-            let ArrivalsResult { all, classes, .. } = workload;
-            let row = move |flows, is_all| Sized {
-                workload,
-                flows,
-                is_all,
-            };
-            let classes = classes.iter().map(move |class| row(class, false));
-            std::iter::once(row(all, true)).chain(classes)
-        };
-        run.arrivals.iter().flat_map(of_workload).collect()
-    };
+    let rows = |run: &'_ RunResult| run.arrivals.iter().flat_map(sized).collect::<Vec<_>>();
     Rows::new(results, rows)
         .text("workload", |row| row.workload.name.clone())
         .text("direction", |row| row.workload.direction.name().into())
@@ -230,7 +229,7 @@ pub fn arrivals(results: &Results) -> Table {
         .table()
 }
 
-fn sizes(row: &Sized) -> String {
+fn sizes(row: &SizedFlows) -> String {
     match row.flows.below_bytes {
         _ if row.is_all => "all".into(),
         Some(below) => format!("{} to {below}", row.flows.from_bytes),
