@@ -207,10 +207,13 @@ fn sized(workload: &ArrivalsResult) -> impl Iterator<Item = SizedFlows<'_>> {
     std::iter::once(row(&workload.all, true)).chain(classes.map(move |class| row(class, false)))
 }
 
+fn arrivals_of(run: &RunResult) -> impl Iterator<Item = SizedFlows<'_>> {
+    run.arrivals.iter().flat_map(sized)
+}
+
 /// A row for all of a workload's flows, and one for each class of sizes.
 pub fn arrivals(results: &Results) -> Table {
-    let rows = |run: &'_ RunResult| run.arrivals.iter().flat_map(sized).collect::<Vec<_>>();
-    Rows::new(results, rows)
+    Rows::new(results, arrivals_of)
         .text("workload", |row| row.workload.name.clone())
         .text("direction", |row| row.workload.direction.name().into())
         .text("sizes", sizes)
