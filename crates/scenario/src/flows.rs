@@ -36,8 +36,8 @@ fn classes() -> Vec<u64> {
     vec![10_000, 100_000, 1_000_000]
 }
 
-fn is_classes(bytes: &Vec<u64>) -> bool {
-    *bytes == classes()
+fn is_classes(bytes: &[u64]) -> bool {
+    bytes == classes()
 }
 
 /// How flows arrive: the distribution of the time from one to the next, and how many there are. They follow from the
