@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Protocol
+from typing import Any, Callable, Iterator, Mapping, MutableMapping, NamedTuple, Optional, Protocol, Sequence
 
 from ._errors import wrong
 from ._native import ReceiverView, SenderView
@@ -69,24 +69,69 @@ class Code(NamedTuple):
     """What identifies what it does; none if it does not say so."""
 
 
+class WorkloadCodes(NamedTuple):
+    """What of a workload is Python's, in every run."""
+
+    law: Optional[Code]
+    congestion_control: Optional[Code]
+
+
 class Codes(NamedTuple):
     """What of a run is Python's."""
 
     law: Optional[Code]
     server_law: Optional[Code]
     congestion_control: Optional[Code]
+    workloads: dict[str, WorkloadCodes]
+    """What of its workloads is, by their names."""
 
 
 _METHODS = {"law": "data", "server_law": "data", "congestion_control": "ack"}
 
 
-def taken(run: Mapping[str, Any]) -> tuple[Mapping[str, Any], Optional[Codes]]:
-    """A run without what of it is Python's, and that, if there is any."""
-    codes = {key: _code(key, run[key]) for key in _METHODS if is_code(run.get(key))}
-    if not codes:
-        return run, None
-    rest = {key: value for key, value in run.items() if key not in codes}
-    return rest, Codes(*(codes.get(key) for key in Codes._fields))
+def taken(document: MutableMapping[str, Any], own: Mapping[str, Any]) -> dict[str, Codes]:
+    """Takes what of the runs and workloads is written in Python out of a document: it, by the runs' names. ``own`` has
+    classes that the document names."""
+    left = set(own)
+    workloads = {}
+    for name, codes in _each(document, "workload", WorkloadCodes._fields, own, left):
+        workloads[name] = WorkloadCodes(codes.get("law"), codes.get("congestion_control"))
+    runs = dict(_each(document, "run", tuple(_METHODS), own, left))
+    if left:
+        known = "the law or congestion_control of a run or workload"
+        raise wrong("own", f"own has {', '.join(sorted(left))}, expected names that are {known}")
+    listed = document.get("run")
+    if workloads and isinstance(listed, list):
+        for run in listed:
+            runs.setdefault(str(run.get("name")), {})
+    return {
+        name: Codes(codes.get("law"), codes.get("server_law"), codes.get("congestion_control"), workloads)
+        for name, codes in runs.items()
+    }
+
+
+def _each(
+    document: MutableMapping[str, Any], key: str, fields: Sequence[str], own: Mapping[str, Any], left: set[str]
+) -> Iterator[tuple[str, dict[str, Code]]]:
+    """Of each run or workload in that list that has any: its name, and its code, which is taken out. Names that are in
+    ``own`` are not left."""
+    listed = document.get(key)
+    if not isinstance(listed, list):
+        return
+    for nth, entry in enumerate(listed):
+        if not isinstance(entry, Mapping):
+            continue
+        codes = {}
+        for field in fields:
+            value = entry.get(field)
+            if isinstance(value, str) and value in own:
+                left.discard(value)
+                value = own[value]
+            if is_code(value):
+                codes[field] = _code(field, value)
+        if codes:
+            listed[nth] = {field: value for field, value in entry.items() if field not in codes}
+            yield str(entry.get("name")), codes
 
 
 def is_code(value: object) -> bool:

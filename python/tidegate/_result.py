@@ -53,8 +53,16 @@ class Result(Sequence["Result"]):
         return self._table("fetches")
 
     @property
+    def arrivals(self) -> Table:
+        """Of each workload of ``flows`` a row for all of them (``sizes`` is ``all``) and one for each class of sizes
+        (``from_bytes``, ``below_bytes``): ``started``, ``finished``, ``fct_…_ms``, ``slowdown_…``, and the workload's
+        ``offered_bps`` and ``goodput_bps``."""
+        return self._table("arrivals")
+
+    @property
     def videos(self) -> Table:
-        """A row for each video: ``startup_s``, ``stalls``, ``stalled_s``, ``played_s``."""
+        """A row for each video: ``startup_s``, ``stalls``, ``stalled_s``, ``played_s``; of one in several bit rates
+        ``segments``, ``bitrate_bps`` (their mean), ``switches``, ``qoe`` and ``qoe_per_segment``."""
         return self._table("videos")
 
     @property

@@ -18,7 +18,10 @@ from ._traces import Recording
 Vary = Mapping[str, Iterable[Any]]
 """Values for each of some keys: ``{"down.delay_ms": [10, 50], "run.tide.lambda": [2, 3]}``."""
 
-_FILES = ("delay_trace", "series", "trace")
+Own = Mapping[str, Any]
+"""Classes of one's own, by the names that a scenario has for them."""
+
+_FILES = ("cdf", "delay_trace", "series", "trace")
 
 
 class Spec(NamedTuple):
@@ -144,6 +147,7 @@ class Scenario(MutableMapping[str, Any]):
         series: Union[bool, Sequence[str]] = False,
         bin_ms: float = 100.0,
         progress: Union[bool, Progress] = False,
+        own: Optional[Own] = None,
         **settings: Any,
     ) -> Result:
         """Runs one run.
@@ -153,15 +157,18 @@ class Scenario(MutableMapping[str, Any]):
         :param series: quantities to keep over time, such as ``queue_delay_ms``; ``True``: all.
         :param bin_ms: milliseconds from one point of a curve to the next.
         :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
+        :param own: classes of yours by the names that the scenario's runs and workloads have for them:
+            ``own={"mine": Mine}`` where a workload says ``congestion_control = "mine"``.
         :param settings: keys of a run, such as ``law="tide"``, ``congestion_control="bbr"``, ``lambda_=2``,
             ``rmem_max`` (bytes), ``window`` (bytes). ``law``, ``server_law`` and ``congestion_control`` may be classes of
-            yours (:class:`tidegate.Law`, :class:`tidegate.Sender`), here and in the scenario's runs.
+            yours (:class:`tidegate.Law`, :class:`tidegate.Sender`), here and in the scenario's runs; ``law`` and
+            ``congestion_control`` in its workloads, too.
         :raises ScenarioError: with all that is wrong.
 
         Ctrl-C stops it. The interpreter's lock is not held meanwhile, unless a law or sender is Python's. What such a class
         raises is raised here.
         """
-        plan = self._plan_of_one("run", name, seed, settings)
+        plan = self._plan_of_one("run", name, seed, settings, own)
         return self._perform(plan, series, bin_ms, 1, progress)
 
     def session(
@@ -171,18 +178,24 @@ class Scenario(MutableMapping[str, Any]):
         seed: Optional[int] = None,
         series: bool = False,
         bin_ms: float = 100.0,
+        own: Optional[Own] = None,
         **settings: Any,
     ) -> Session:
         """The same run as of :meth:`run`, to be stepped: advanced, looked at and acted on.
 
         :param series: whether its result has curves.
         """
-        plan = self._plan_of_one("session", name, seed, settings)
+        plan = self._plan_of_one("session", name, seed, settings, own)
         links = ["down", "up", *(str(hop.get("name")) for hop in self._document.get("hop", []))]
         return Session(plan.session(series=series, bin_ms=bin_ms), links)
 
     def _plan_of_one(
-        self, method: str, name: Optional[str], seed: Optional[int], settings: Mapping[str, Any]
+        self,
+        method: str,
+        name: Optional[str],
+        seed: Optional[int],
+        settings: Mapping[str, Any],
+        own: Optional[Own],
     ) -> _native.Plan:
         document = dict(self._document)
         document["run"] = [self._chosen(name, _without_underscores(settings))]
@@ -190,7 +203,8 @@ class Scenario(MutableMapping[str, Any]):
         if seed is not None:
             document["seed"] = seed
             said.append(f"seed={seed}")
-        return _native.Plan(self._spec(document, command=f"{method}({', '.join(said)})"))
+        said.extend(_said_own(own))
+        return _native.Plan(self._spec(document, command=f"{method}({', '.join(said)})", own=own))
 
     def run_all(
         self,
@@ -202,6 +216,7 @@ class Scenario(MutableMapping[str, Any]):
         series: Union[bool, Sequence[str]] = False,
         bin_ms: float = 100.0,
         progress: Union[bool, Progress] = False,
+        own: Optional[Own] = None,
     ) -> Result:
         """Runs all runs, as ``tidegate sim`` does.
 
@@ -214,12 +229,15 @@ class Scenario(MutableMapping[str, Any]):
         :param series: quantities to keep over time; ``True``: all.
         :param bin_ms: milliseconds from one point of a curve to the next.
         :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
+        :param own: as of :meth:`run`.
         :raises ScenarioError: with all that is wrong, before anything is run.
         """
-        plan = _native.Plan(self._varied(runs, vary, seeds))
+        plan = _native.Plan(self._varied(runs, vary, seeds, own))
         return self._perform(plan, series, bin_ms, threads, progress)
 
-    def _varied(self, runs: Optional[Sequence[str]], vary: Optional[Vary], seeds: int) -> Spec:
+    def _varied(
+        self, runs: Optional[Sequence[str]], vary: Optional[Vary], seeds: int, own: Optional[Own] = None
+    ) -> Spec:
         """All combinations."""
         said = []
         if runs is not None:
@@ -231,7 +249,8 @@ class Scenario(MutableMapping[str, Any]):
         if seeds != 1:
             said.append(f"seeds={seeds}")
             varied.append(("seed", self._seeds(seeds, varied)))
-        return self._spec(self._document, varied, runs, command=f"run_all({', '.join(said)})")
+        said.extend(_said_own(own))
+        return self._spec(self._document, varied, runs, command=f"run_all({', '.join(said)})", own=own)
 
     def _seeds(self, seeds: int, varied: list[tuple[str, list[Any]]]) -> list[int]:
         if seeds < 1:
@@ -266,13 +285,14 @@ class Scenario(MutableMapping[str, Any]):
         vary: Sequence[tuple[str, list[Any]]] = (),
         runs: Optional[Sequence[str]] = None,
         command: str = "run()",
+        own: Optional[Own] = None,
     ) -> Spec:
         files: dict[str, str] = {}
         resolved = _resolve(document, files)
         varied = [(key, [_from_here(key, _resolve(v, files)) for v in values]) for key, values in vary]
         origin = f"tidegate.Scenario.load({self._path!r})" if self._path else "tidegate.Scenario(…)"
-        own = _take_code(resolved)
-        return Spec(resolved, self._text, self._path or "scenario", files, varied, runs, own, f"{origin}.{command}")
+        codes = taken(resolved, own or {})
+        return Spec(resolved, self._text, self._path or "scenario", files, varied, runs, codes, f"{origin}.{command}")
 
     def _perform(
         self,
@@ -321,21 +341,13 @@ def _name_of(settings: Mapping[str, Any]) -> str:
     return "linux" if own[0] == "none" else str(own[0])
 
 
+def _said_own(own: Optional[Own]) -> list[str]:
+    named = (f"{key!r}: {_said(value)}" for key, value in (own or {}).items())
+    return [f"own={{{', '.join(named)}}}"] if own else []
+
+
 def _said(value: object) -> str:
     return named_code(value) if is_code(value) else repr(value)
-
-
-def _take_code(document: MutableMapping[str, Any]) -> dict[str, Codes]:
-    """Takes what of the runs is written in Python out of a document: it, by the runs' names."""
-    codes = {}
-    runs = document.get("run")
-    if isinstance(runs, list):
-        for nth, run in enumerate(runs):
-            if isinstance(run, Mapping):
-                runs[nth], own = taken(run)
-                if own:
-                    codes[str(run.get("name"))] = own
-    return codes
 
 
 def _quantities(series: Union[bool, Sequence[str]]) -> Optional[list[str]]:

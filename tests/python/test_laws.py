@@ -459,3 +459,71 @@ def test_the_benchmark_prints(capsys):
     bench_laws.main(["--seconds", "2", "--takes", "1"])
     printed = capsys.readouterr().out
     assert "ns an arrival" in printed and "reno, runs/s" in printed
+
+
+# In workloads.
+
+BESIDE = [
+    {"name": "mine", "congestion_control": Reno, "does": {"bulk": {}}},
+    {"name": "cubic", "congestion_control": "cubic", "does": {"bulk": {}}},
+    {"name": "follow", "law": Drwa, "congestion_control": Sixteen, "does": {"bulk": {}}},
+    {"name": "up", "law": functools.partial(Fixed, 20_000), "does": {"bulk": {"direction": "up"}}},
+]
+
+
+def test_a_workloads_sender_is_the_simulators_to_the_byte(small):
+    named = [{"name": "mine", "congestion_control": "reno"}, {"name": "cubic", "congestion_control": "cubic"}]
+    small["workload"] = [{**workload, "does": {"bulk": {}}} for workload in named]
+    native = small.run("linux", series=True)
+    small["workload"] = BESIDE[:2]
+    own = small.run("linux", series=True)
+    assert lines(own) == lines(native)
+    assert own.to_dict()["runs"][0]["congestion_control"] == "cubic"
+
+
+def test_several_stand_beside_each_other(small):
+    small["workload"] = BESIDE
+    r = small.run_all(["linux", "tide"])
+    goodput = dict(zip(r["linux"].flows["flow"], r["linux"].flows["goodput_bps"]))
+    rtt = dict(zip(r["linux"].flows["flow"], r["linux"].flows["rtt_p50_ms"]))
+    # 16 segments in a round trip, and 20,000 bytes at most.
+    assert goodput["follow"] == pytest.approx(16 * 1448 * 8 / (rtt["follow"] / 1e3), rel=0.1)
+    assert goodput["up"] == pytest.approx(20_000 * 8 / (rtt["up"] / 1e3), rel=0.2)
+    assert goodput["mine"] > goodput["follow"]
+    # The run's own goes where a workload has none.
+    small["workload"] = BESIDE[1:3]
+    assert small.run(law=Fixed).to_dict()["runs"][0]["own_law"] == "Fixed"
+
+
+def test_a_scenario_names_what_own_brings(small):
+    small["workload"] = [{**BESIDE[0], "congestion_control": "mine"}, *BESIDE[1:]]
+    own = small.run("linux", own={"mine": Reno}, series=True)
+    assert 'run(\'linux\', own={\'mine\': Reno})"' in own.to_json()
+    small["workload"] = BESIDE
+    assert lines(own) == lines(small.run("linux", series=True))
+    assert len(small.run_all(own={})) == 3
+    with pytest.raises(tg.ScenarioError, match="own has theirs, expected names"):
+        small.run("linux", own={"theirs": Reno})
+    small["workload"] = [{**BESIDE[0], "congestion_control": "mine"}]
+    with pytest.raises(tg.ScenarioError, match='no congestion control "mine"'):
+        small.run("linux")
+    session = small.session("linux", own={"mine": Reno})
+    session.advance(6000)
+    assert session.is_over
+
+
+def test_a_workloads_class_is_checked_and_in_keys(small):
+    small["workload"] = [{**BESIDE[0], "congestion_control": Drwa}]
+    with pytest.raises(tg.ScenarioError, match=r"the class Drwa without ack\(flow\)"):
+        small.run("linux")
+
+    class Versioned(Sixteen):
+        version = 1
+
+    small["workload"] = [{**BESIDE[0], "congestion_control": Versioned}]
+    [first] = {key for key in small.run("linux").runs["key"]}
+    assert first.endswith("-own")
+    Versioned.version = 2
+    assert small.run("linux").runs["key"] != [first]
+    small["workload"] = BESIDE
+    assert tg.sweep(small, seeds=2, runs=["linux"]).run()["flows_started"] == [None, None]

@@ -88,6 +88,39 @@ def test_everything_a_run_may_do_has_a_table():
     assert "echo" in r.flows["direction"]
 
 
+def test_flows_that_arrive_are_told_by_size(small, tmp_path):
+    sizes = tmp_path / "sizes.cdf"
+    sizes.write_text("1000 50\n100000 100\n")
+    flows = {"arrivals": {"poisson": {"per_s": 20}}, "sizes": {"cdf": str(sizes)}, "class_bytes": [1001]}
+    small["workload"] = [{"name": "search", "does": {"flows": flows}}]
+    r = small.run("linux")
+    table = r.arrivals
+    assert table["sizes"] == ["all", "0 to 1001", "1001 and more"]
+    assert table["started"][0] == table["started"][1] + table["started"][2] > 50
+    # Half of them have 1000 bytes.
+    assert 0.25 < table["started"][1] / table["started"][0] < 0.75
+    assert all(mean >= 1 for mean in table["slowdown_mean"])
+    assert table["fct_p50_ms"][1] == pytest.approx(80, rel=0.05)
+    assert r.metrics["flows_started"] == table["started"][0] and r.metrics["fct_p99_ms"] == table["fct_p99_ms"][0]
+    assert "Flow completion times" in repr(r)
+    key = r.runs["key"]
+    sizes.write_text("1000 50\n100000 100\n# the same\n")
+    assert small.run("linux").runs["key"] != key, "keys are of what is in files"
+    sizes.write_text("1000 50\n100 100\n")
+    with pytest.raises(tg.ScenarioError, match="sizes.cdf:2: 100 bytes and 100 come after 1000 bytes and 50"):
+        small.run("linux")
+
+
+def test_an_adaptive_video_has_its_quality(small):
+    small["workload"] = [{"name": "video", "does": {"adaptive_video": {"algorithm": "rate"}}}]
+    small["duration_s"] = 60
+    r = small.run("linux")
+    videos = r.videos
+    assert videos["segments"][0] > 15 and videos["switches"][0] >= 1
+    assert videos["qoe"][0] == pytest.approx(videos["segments"][0] * videos["qoe_per_segment"][0])
+    assert r.metrics["video_bps"] == videos["bitrate_bps"][0] > 3e6
+
+
 def test_pandas(small):
     pandas = pytest.importorskip("pandas")
     r = small.run_all()

@@ -89,6 +89,7 @@ impl RunRecord {
             cake: None,
             own_law: None,
             own_server_law: None,
+            arrivals: Vec::new(),
             videos: Vec::new(),
             held: flows::held_results(self),
             health: self.health(),

@@ -193,24 +193,19 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         timestamps,
         ecn,
         device,
+        law,
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Mpath, Page, Sprout, Video};
-        let what = match does {
-            Page { .. } => "a page",
-            Video { .. } => "a video",
-            Datagrams { .. } => "a source of datagrams",
-            Sprout(_) => "carried by Sprout",
-            Mpath(transfer) if transfer.proxies.len() > MOST_PROXIES => {
-                "a transfer with many proxies"
-            }
-            _ if *weight != 1 => "weighted",
-            _ if device.is_some() => "a device's",
-            _ if timestamps.is_some() => "told whether it uses timestamps",
-            _ if ecn.is_some() => "told which ECN it uses",
-            _ if flow_control.is_some() => "received by a flow control of its own",
-            _ => continue,
+        let what = match simulated(does) {
+            Some(what) => what,
+            None if *weight != 1 => "weighted",
+            None if law.is_some() => "steered by a law of its own",
+            None if device.is_some() => "a device's",
+            None if timestamps.is_some() => "told whether it uses timestamps",
+            None if ecn.is_some() => "told which ECN it uses",
+            None if flow_control.is_some() => "received by a flow control of its own",
+            None => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");
     }
@@ -225,6 +220,30 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a workload is that only the simulator has.
+fn simulated(does: &WorkloadKind) -> Option<&'static str> {
+    match does {
+        WorkloadKind::Page { .. } => Some("a page"),
+        WorkloadKind::Flows(_) => Some("one of flows that arrive by themselves"),
+        WorkloadKind::Video { .. } | WorkloadKind::AdaptiveVideo(_) => Some("a video"),
+        WorkloadKind::Datagrams { .. } => Some("a source of datagrams"),
+        WorkloadKind::OnOff(_) => Some("a source that falls silent at random"),
+        WorkloadKind::Sprout(_) => Some("carried by Sprout"),
+        WorkloadKind::Mpath(transfer) if transfer.proxies.len() > MOST_PROXIES => {
+            Some("a transfer with many proxies")
+        }
+        WorkloadKind::Bulk { .. }
+        | WorkloadKind::Web { .. }
+        | WorkloadKind::Reader { .. }
+        | WorkloadKind::Chunks { .. }
+        | WorkloadKind::ConstantRate { .. }
+        | WorkloadKind::Ping { .. }
+        | WorkloadKind::Mpath(_)
+        | WorkloadKind::Mptcp { .. }
+        | WorkloadKind::Command { .. } => None,
+    }
 }
 
 /// Refuses a workload's own congestion control beside our own TCP, which has one for all connections of a host.

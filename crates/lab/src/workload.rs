@@ -22,7 +22,7 @@ use crate::run::Commands;
 use crate::site::Place;
 use crate::term::Term;
 use crate::transport::Transport;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
@@ -121,7 +121,18 @@ impl Applications {
                 Ok(())
             }
             WorkloadKind::Mpath(transfer) => mpath::add(self, workload, context, transfer),
-            does => stream::add(self, workload, context, does),
+            WorkloadKind::Bulk { .. }
+            | WorkloadKind::Reader { .. }
+            | WorkloadKind::Chunks { .. }
+            | WorkloadKind::ConstantRate { .. }
+            | WorkloadKind::Mptcp { .. } => stream::add(self, workload, context, &workload.does),
+            WorkloadKind::Page { .. }
+            | WorkloadKind::Flows(_)
+            | WorkloadKind::Video { .. }
+            | WorkloadKind::AdaptiveVideo(_)
+            | WorkloadKind::Datagrams { .. }
+            | WorkloadKind::OnOff(_)
+            | WorkloadKind::Sprout(_) => bail!("only the simulator can run it"),
         }
     }
 

@@ -100,6 +100,7 @@ impl Player {
             stalls: end.stalls,
             stalled_s: end.stalled.as_secs_f64(),
             played_s: end.played.as_secs_f64(),
+            adaptive: None,
         }
     }
 

@@ -10,6 +10,7 @@ pub use law::ReceiverView;
 pub use sender::SenderView;
 
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,18 +35,51 @@ pub struct Codes {
     law: Option<Code>,
     server_law: Option<Code>,
     congestion_control: Option<Code>,
+    /// What of its workloads is, by their names.
+    workloads: BTreeMap<String, WorkloadCodes>,
+}
+
+/// What of a workload is Python's, in every run.
+#[derive(Debug, FromPyObject)]
+struct WorkloadCodes {
+    law: Option<Code>,
+    congestion_control: Option<Code>,
 }
 
 impl Codes {
-    /// Each by the run's key that it replaces.
-    fn all(&self) -> impl Iterator<Item = (&'static str, &Code)> {
-        let all = [
-            ("law", &self.law),
-            ("server_law", &self.server_law),
-            ("congestion_control", &self.congestion_control),
+    /// Each by the scenario's key that it replaces.
+    fn all(&self) -> impl Iterator<Item = (String, &Code)> {
+        let of_run = [
+            ("law".to_owned(), &self.law),
+            ("server_law".to_owned(), &self.server_law),
+            ("congestion_control".to_owned(), &self.congestion_control),
         ];
-        let there = all.into_iter();
-        there.filter_map(|(place, code)| Some((place, code.as_ref()?)))
+        let of_workloads = self.workloads.iter().flat_map(|(name, codes)| {
+            let place = |key| format!("workload.{name}.{key}");
+            let WorkloadCodes {
+                law,
+                congestion_control,
+            } = codes;
+            [
+                (place("law"), law),
+                (place("congestion_control"), congestion_control),
+            ]
+        });
+        let all = of_run.into_iter().chain(of_workloads);
+        all.filter_map(|(place, code)| Some((place, code.as_ref()?)))
+    }
+
+    /// The law for data of that workload that arrive at that host.
+    fn law_at(&self, place: &Place<'_>) -> Option<&Code> {
+        let of_workload = self.workloads.get(place.workload);
+        let of_workload = of_workload.and_then(|codes| codes.law.as_ref());
+        of_workload.or_else(|| self.law_of(place.side))
+    }
+
+    fn congestion_control_at(&self, place: &Place<'_>) -> Option<&Code> {
+        let of_workload = self.workloads.get(place.workload);
+        let of_workload = of_workload.and_then(|codes| codes.congestion_control.as_ref());
+        of_workload.or(self.congestion_control.as_ref())
     }
 
     fn law_of(&self, side: Side) -> Option<&Code> {
@@ -58,8 +92,13 @@ impl Codes {
     /// The identity of each, by place.
     ///
     /// # Errors
+<<<<<<< HEAD
     /// The name of a class that does not state one.
     pub fn stated(&self) -> Result<Vec<(&str, &str)>, &str> {
+=======
+    /// The name of one that does not say so.
+    pub fn stated(&self) -> Result<Vec<(String, &str)>, &str> {
+>>>>>>> traffic
         let stated = self.all().map(|(place, code)| {
             let identity = code.identity.as_deref().ok_or(code.name.as_str())?;
             Ok((place, identity))
@@ -133,15 +172,15 @@ struct AtWork {
 
 impl Own for AtWork {
     fn law(&self, place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
-        let code = self.codes.law_of(place.side)?;
+        let code = self.codes.law_at(place)?;
         let law = self
             .trouble
             .calling(|py| law::Law::new(py, code.make.bind(py), &self.trouble))?;
         Some(Box::new(law))
     }
 
-    fn congestion_control(&self, _place: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
-        let code = self.codes.congestion_control.as_ref()?;
+    fn congestion_control(&self, place: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
+        let code = self.codes.congestion_control_at(place)?;
         let sender = self
             .trouble
             .calling(|py| sender::Sender::new(code.make.bind(py), &self.trouble))?;

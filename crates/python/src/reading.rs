@@ -41,7 +41,11 @@ impl Variant {
             return self.keys.of(run).to_string();
         };
         match own.stated() {
-            Ok(stated) => self.keys.of_own(run, &stated).to_string(),
+            Ok(stated) => {
+                let stated = stated.iter().map(|(place, what)| (place.as_str(), *what));
+                let stated: Vec<_> = stated.collect();
+                self.keys.of_own(run, &stated).to_string()
+            }
             Err(name) => format!("{NO_KEY}{name} states no version"),
         }
     }

@@ -203,6 +203,11 @@ impl Results {
         tables::fetches(self)
     }
 
+    /// A row for all flows that arrived by themselves of a workload, and one for each class of sizes.
+    fn arrivals(&self) -> Table {
+        tables::arrivals(self)
+    }
+
     /// A row for each video.
     fn videos(&self) -> Table {
         tables::videos(self)

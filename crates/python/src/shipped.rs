@@ -8,8 +8,10 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [(&str, &str); 11] = shipped![
+const SHIPPED: [(&str, &str); 13] = shipped![
+    "adaptive-video",
     "both-directions",
+    "flow-completion",
     "late-comer",
     "lte-download",
     "lte-download-bbr",

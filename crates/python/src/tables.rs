@@ -4,7 +4,7 @@
 use crate::results::{Results, Set};
 use crate::table::{Table, Values};
 use tidegate_report::{METRICS, Measured};
-use tidegate_scenario::{LinkResult, Quantiles, RunResult};
+use tidegate_scenario::{ArrivalsResult, FlowClassResult, LinkResult, Quantiles, RunResult};
 use toml::Value;
 
 /// A run, with what distinguishes it from the others.
@@ -189,6 +189,57 @@ pub fn fetches(results: &Results) -> Table {
         .table()
 }
 
+/// Flows of one size, or of all, and whose they are.
+struct SizedFlows<'a> {
+    workload: &'a ArrivalsResult,
+    flows: &'a FlowClassResult,
+    is_all: bool,
+}
+
+/// All of a workload's flows, and each class of sizes.
+fn sized(workload: &ArrivalsResult) -> impl Iterator<Item = SizedFlows<'_>> {
+    let row = move |flows, is_all| SizedFlows {
+        workload,
+        flows,
+        is_all,
+    };
+    let classes = workload.classes.iter();
+    std::iter::once(row(&workload.all, true)).chain(classes.map(move |class| row(class, false)))
+}
+
+fn arrivals_of(run: &RunResult) -> impl Iterator<Item = SizedFlows<'_>> {
+    run.arrivals.iter().flat_map(sized)
+}
+
+/// A row for all of a workload's flows, and one for each class of sizes.
+pub fn arrivals(results: &Results) -> Table {
+    Rows::new(results, arrivals_of)
+        .text("workload", |row| row.workload.name.clone())
+        .text("direction", |row| row.workload.direction.name().into())
+        .text("sizes", sizes)
+        .int("from_bytes", |row| row.flows.from_bytes)
+        .maybe("below_bytes", |row| Some(row.flows.below_bytes? as f64))
+        .int("started", |row| row.flows.started)
+        .int("finished", |row| row.flows.finished)
+        .quantiles("fct", |row| row.flows.fct_ms)
+        .float("slowdown_mean", |row| row.flows.slowdown.mean)
+        .float("slowdown_p50", |row| row.flows.slowdown.p50)
+        .float("slowdown_p95", |row| row.flows.slowdown.p95)
+        .float("slowdown_p99", |row| row.flows.slowdown.p99)
+        .float("slowdown_max", |row| row.flows.slowdown.max)
+        .float("offered_bps", |row| row.workload.offered_bps)
+        .float("goodput_bps", |row| row.workload.goodput_bps)
+        .table()
+}
+
+fn sizes(row: &SizedFlows) -> String {
+    match row.flows.below_bytes {
+        _ if row.is_all => "all".into(),
+        Some(below) => format!("{} to {below}", row.flows.from_bytes),
+        None => format!("{} and more", row.flows.from_bytes),
+    }
+}
+
 pub fn videos(results: &Results) -> Table {
     Rows::new(results, |run| &run.videos)
         .text("workload", |video| video.name.clone())
@@ -196,6 +247,13 @@ pub fn videos(results: &Results) -> Table {
         .int("stalls", |video| video.stalls)
         .float("stalled_s", |video| video.stalled_s)
         .float("played_s", |video| video.played_s)
+        .maybe("segments", |video| Some(video.adaptive?.segments as f64))
+        .maybe("bitrate_bps", |video| Some(video.adaptive?.mean_bps))
+        .maybe("switches", |video| Some(video.adaptive?.switches as f64))
+        .maybe("qoe", |video| Some(video.adaptive?.qoe))
+        .maybe("qoe_per_segment", |video| {
+            Some(video.adaptive?.qoe_per_segment)
+        })
         .table()
 }
 

@@ -42,9 +42,9 @@ pub(crate) fn digests(set: &ResultSet) -> Vec<Digest<'_>> {
 /// The direction that a result set is about.
 pub(crate) fn studied(set: &ResultSet) -> Direction {
     let any = |direction| {
-        set.runs
-            .iter()
-            .any(|run| flows(run, direction).next().is_some())
+        set.runs.iter().any(|run| {
+            flows(run, direction).next().is_some() || arrived(run, direction).next().is_some()
+        })
     };
     let fetched = set.runs.iter().any(|run| !run.fetches.is_empty());
     if any(Direction::Up) && !any(Direction::Down) && !fetched {
@@ -63,10 +63,11 @@ impl<'a> Digest<'a> {
         };
         let own: Vec<&FlowResult> = flows(run, direction).collect();
         let goodputs: Vec<f64> = own.iter().map(|flow| flow.goodput_bps).collect();
-        let rival = sum(flows(run, other).map(|flow| flow.goodput_bps));
+        let others = flows(run, other).map(|flow| flow.goodput_bps);
+        let rival = sum(others.chain(arrived(run, other)));
         Self {
             run,
-            goodput_bps: sum(goodputs.iter().copied()),
+            goodput_bps: sum(goodputs.iter().copied().chain(arrived(run, direction))),
             rtt_ms: own
                 .iter()
                 .filter_map(|flow| counted(flow.rtt_ms))
@@ -94,6 +95,14 @@ fn flows(run: &RunResult, direction: Direction) -> impl Iterator<Item = &FlowRes
     let direction = FlowDirection::from(direction);
     let flows = run.flows.iter();
     flows.filter(move |flow| flow.direction == direction)
+}
+
+/// Goodputs of workloads whose flows arrive by themselves, in bit/s.
+fn arrived(run: &RunResult, direction: Direction) -> impl Iterator<Item = f64> {
+    let direction = FlowDirection::from(direction);
+    let arrivals = run.arrivals.iter();
+    let own = arrivals.filter(move |arrivals| arrivals.direction == direction);
+    own.map(|arrivals| arrivals.goodput_bps)
 }
 
 /// A distribution, unless nothing was counted in it.

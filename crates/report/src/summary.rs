@@ -5,7 +5,10 @@ use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent};
 use crate::responsiveness::rpm;
 use crate::tables::{ms, named, positive};
-use tidegate_scenario::{Direction, FlowDirection, FlowResult, Quantiles, ResultSet, RunResult};
+use tidegate_scenario::{
+    AdaptiveResult, Direction, FlowClassResult, FlowDirection, FlowResult, Quantiles, ResultSet,
+    RunResult,
+};
 
 /// A run beside the first one.
 pub(crate) struct Row<'a> {
@@ -215,6 +218,27 @@ impl<'a> Measured<'a> {
         largest(self.run.fetches.iter().map(|f| pick(&f.time_ms)))
     }
 
+    /// A number of each video in several bit rates.
+    fn adaptive(&self, of: fn(&AdaptiveResult) -> f64) -> impl Iterator<Item = f64> {
+        let videos = self.run.videos.iter();
+        videos.filter_map(move |video| video.adaptive.as_ref().map(of))
+    }
+
+    /// A number of each workload's flows.
+    fn arrived(&self, of: fn(&FlowClassResult) -> f64) -> impl Iterator<Item = f64> {
+        self.run
+            .arrivals
+            .iter()
+            .map(move |arrivals| of(&arrivals.all))
+    }
+
+    /// The same of those of which some have finished.
+    fn completions(&self, of: fn(&FlowClassResult) -> f64) -> impl Iterator<Item = f64> {
+        let arrivals = self.run.arrivals.iter();
+        let finished = arrivals.filter(|arrivals| arrivals.all.finished > 0);
+        finished.map(move |arrivals| of(&arrivals.all))
+    }
+
     fn flows(&self, of: fn(&FlowResult) -> Option<f64>) -> impl Iterator<Item = f64> {
         self.run.flows.iter().filter_map(of)
     }
@@ -229,6 +253,10 @@ fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.reduce(f64::max)
 }
 
+fn smallest(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.reduce(f64::min)
+}
+
 const fn metric(
     name: &'static str,
     about: &'static str,
@@ -239,7 +267,7 @@ const fn metric(
 
 /// What a row says of a run. Of several flows, goodputs are added up, and of round trips, fetches and
 /// pings the largest of each number is taken, as in the tables.
-pub const METRICS: [Metric; 29] = [
+pub const METRICS: [Metric; 39] = [
     metric(
         "goodput_bps",
         "Payload that arrived down in a second, all downloads together, warm-up excluded.",
@@ -349,12 +377,62 @@ pub const METRICS: [Metric; 29] = [
         "Round trips a minute under load: 60,000 divided by the mean round trip in ms, of fetches on new connections and of the loading connections themselves, the mean of the two; where objects of one packet are fetched beside a load.",
         |m| rpm(m.run),
     ),
+    metric(
+        "flows_started",
+        "Flows that arrived by themselves after the warm-up.",
+        |m| m.arrived(|flows| flows.started as f64).reduce(|a, b| a + b),
+    ),
+    metric(
+        "flows_finished",
+        "Those of them whose last byte arrived before the end.",
+        |m| {
+            m.arrived(|flows| flows.finished as f64)
+                .reduce(|a, b| a + b)
+        },
+    ),
+    metric(
+        "fct_mean_ms",
+        "Completion time of flows that arrived by themselves, from connect to the last byte, mean; of several workloads the largest.",
+        |m| largest(m.completions(|flows| flows.fct_ms.mean)),
+    ),
+    metric("fct_p50_ms", "The same, median.", |m| {
+        largest(m.completions(|flows| flows.fct_ms.p50))
+    }),
+    metric("fct_p99_ms", "The same, 99th percentile.", |m| {
+        largest(m.completions(|flows| flows.fct_ms.p99))
+    }),
+    metric(
+        "slowdown_mean",
+        "Completion time divided by what it would be for the flow alone on the idle link, mean; of several workloads the largest.",
+        |m| largest(m.completions(|flows| flows.slowdown.mean)),
+    ),
+    metric("slowdown_p99", "The same, 99th percentile.", |m| {
+        largest(m.completions(|flows| flows.slowdown.p99))
+    }),
     metric("stalls", "How often videos ran dry.", |m| {
         total(m.run.videos.iter().map(|v| v.stalls as f64))
     }),
     metric("stalled_s", "For how many seconds in all.", |m| {
         total(m.run.videos.iter().map(|v| v.stalled_s))
     }),
+    metric(
+        "video_bps",
+        "Mean bit rate of the segments of videos in several; of several videos the lowest.",
+        |m| smallest(m.adaptive(|video| video.mean_bps)),
+    ),
+    metric(
+        "video_switches",
+        "How often their bit rate changed from one segment to the next.",
+        |m| {
+            m.adaptive(|video| video.switches as f64)
+                .reduce(|a, b| a + b)
+        },
+    ),
+    metric(
+        "qoe_per_segment",
+        "Quality of experience of a segment: its Mbit/s, less the weighted changes, stalls and start, the mean; of several videos the lowest.",
+        |m| smallest(m.adaptive(|video| video.qoe_per_segment)),
+    ),
 ];
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent, size};
 use crate::summary::{summary, summary_columns};
 use tidegate_scenario::{
-    FetchResult, FlowDirection, FlowResult, Health, HopResult, ResultSet, RttAccuracy, RunResult,
-    VideoResult,
+    ArrivalsResult, FetchResult, FlowClassResult, FlowDirection, FlowResult, Health, HopResult,
+    ResultSet, RttAccuracy, RunResult, VideoResult,
 };
 
 /// Every table of the set that has something to say, the main one first.
@@ -15,6 +15,7 @@ pub(crate) fn tables(set: &ResultSet) -> Vec<Grid> {
         summary(set),
         fetches(set),
         flows(set),
+        arrivals(set),
         videos(set),
         hops(set),
         agent_rtt(set),
@@ -34,6 +35,7 @@ pub(crate) fn all_heads() -> Vec<(&'static str, Vec<Head>)> {
         ("", heads(summary_columns())),
         ("Fetches", heads(fetch_columns())),
         ("Flows", heads(flow_columns())),
+        ("Flow completion times", heads(arrival_columns())),
         ("Videos", heads(video_columns())),
         ("Further links", heads(hop_columns())),
         ("The agent's RTT against the truth", heads(agent_columns())),
@@ -178,6 +180,100 @@ fn payload(flow: &FlowResult) -> Option<&FlowResult> {
     (flow.direction != FlowDirection::Echo).then_some(flow)
 }
 
+/// Flows of one size, or of all, in one run.
+struct ArrivalRow<'a> {
+    run: &'a str,
+    workload: &'a ArrivalsResult,
+    flows: &'a FlowClassResult,
+    is_all: bool,
+}
+
+fn arrivals(set: &ResultSet) -> Grid {
+    let of_workload = |run, workload| {
+        let row = move |flows, is_all| ArrivalRow {
+            run,
+            workload,
+            flows,
+            is_all,
+        };
+        let ArrivalsResult { all, classes, .. } = workload;
+        let classes = classes.iter().filter(|class| class.started > 0);
+        let rows = std::iter::once(row(all, true));
+        rows.chain(classes.map(move |class| row(class, false)))
+    };
+    let runs = set.runs.iter();
+    let rows: Vec<ArrivalRow> = runs
+        .flat_map(|run| {
+            let workloads = run.arrivals.iter();
+            workloads.flat_map(move |workload| of_workload(run.name.as_str(), workload))
+        })
+        .collect();
+    Grid::new("Flow completion times", &rows, arrival_columns())
+}
+
+fn arrival_columns<'a>() -> Vec<Column<ArrivalRow<'a>>> {
+    let fct = Head::number("FCT").unit("ms");
+    let slowdown = Head::number("slowdown").short("slowd.");
+    vec![
+        Head::run().cell(|r| named(r.run)),
+        Head::text("workload")
+            .about("Name of the workload whose flows arrived.")
+            .cell(|r| named(&r.workload.name)),
+        Head::text("sizes")
+            .about("Sizes of the flows.")
+            .cell(|r| Some(sizes(r))),
+        Head::number("flows")
+            .about("Flows that arrived after the warm-up.")
+            .cell(|r| Some(r.flows.started.to_string())),
+        Head::number("unfinished")
+            .short("unfin.")
+            .about("Those of them whose last byte had not arrived at the end: their times are missing from the other columns.")
+            .cell(|r| Some((r.flows.started - r.flows.finished).to_string())),
+        fct.statistic("mean")
+            .spare(3)
+            .about("Flow completion time, from connect to the last byte, mean.")
+            .cell(|r| ms(counted(r.flows.fct_ms).map(|q| q.mean))),
+        fct.statistic("p50")
+            .about("The same, median.")
+            .cell(|r| ms(counted(r.flows.fct_ms).map(|q| q.p50))),
+        fct.statistic("p95")
+            .spare(1)
+            .about("The same, 95th percentile.")
+            .cell(|r| ms(counted(r.flows.fct_ms).map(|q| q.p95))),
+        fct.statistic("p99")
+            .about("The same, 99th percentile.")
+            .cell(|r| ms(counted(r.flows.fct_ms).map(|q| q.p99))),
+        slowdown
+            .statistic("mean")
+            .about("Completion time divided by what it would be for the flow alone on the idle link, mean.")
+            .cell(|r| counted(r.flows.slowdown).map(|q| fixed(q.mean, 2))),
+        slowdown
+            .statistic("p50")
+            .spare(2)
+            .about("The same, median.")
+            .cell(|r| counted(r.flows.slowdown).map(|q| fixed(q.p50, 2))),
+        slowdown
+            .statistic("p99")
+            .about("The same, 99th percentile.")
+            .cell(|r| counted(r.flows.slowdown).map(|q| fixed(q.p99, 2))),
+    ]
+}
+
+/// What sizes a row's flows have: `10–100 KB`.
+fn sizes(row: &ArrivalRow) -> String {
+    let FlowClassResult {
+        from_bytes,
+        below_bytes,
+        ..
+    } = *row.flows;
+    match below_bytes {
+        _ if row.is_all => "all".into(),
+        Some(below) if from_bytes == 0 => format!("< {}", size(below)),
+        Some(below) => format!("{} – {}", size(from_bytes), size(below)),
+        None => format!("≥ {}", size(from_bytes)),
+    }
+}
+
 fn videos(set: &ResultSet) -> Grid {
     let all = set.runs.iter();
     let rows: Vec<Of<VideoResult>> = all
@@ -207,6 +303,16 @@ fn video_columns<'a>() -> Vec<Column<Of<'a, VideoResult>>> {
             .unit("s")
             .about("Seconds that were played.")
             .cell(|(_, v)| Some(fixed(v.played_s, 1))),
+        Head::number("bit rate")
+            .unit("Mbit/s")
+            .about("Mean bit rate of the segments, of a video in several.")
+            .cell(|(_, v)| v.adaptive.map(|a| mbps(a.mean_bps))),
+        Head::number("switches")
+            .about("How often the bit rate changed from one segment to the next.")
+            .cell(|(_, v)| v.adaptive.map(|a| a.switches.to_string())),
+        Head::number("QoE")
+            .about("Quality of experience of a segment: its Mbit/s, less the weighted changes, stalls and start; the mean.")
+            .cell(|(_, v)| v.adaptive.map(|a| fixed(a.qoe_per_segment, 3))),
     ]
 }
 

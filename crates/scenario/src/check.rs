@@ -1,6 +1,7 @@
 //! What makes no sense in a scenario that parses.
 
 use crate::complaints::{Complaint, Complaints};
+use crate::cost::Known;
 use crate::load::duplicate;
 use crate::ranges;
 use crate::{Law, Run, Scenario, Step, Workload};
@@ -13,7 +14,7 @@ impl Scenario {
         self.complain_of_whole(&mut complaints);
         // What it costs can only be told of what makes sense.
         if complaints.is_empty() {
-            self.complain_of_cost(&|_| None, &mut complaints);
+            self.complain_of_cost(&Known::default(), &mut complaints);
         }
         complaints.found()
     }
@@ -82,6 +83,7 @@ impl Scenario {
         for (nth, workload) in self.workloads.iter().enumerate() {
             to.at(workload_at(nth), &of_workload(workload), |to| {
                 self.complain_of_links(workload, &links, to);
+                complain_of_law(workload, to);
                 if lasts {
                     self.complain_of_term(workload, to);
                 }
@@ -134,6 +136,22 @@ impl Run {
             )
         });
     }
+}
+
+/// Of a law where none can steer.
+fn complain_of_law(workload: &Workload, to: &mut Complaints) {
+    let why = match workload {
+        Workload { law: None, .. } => return,
+        Workload { steered: false, .. } => "steered = false",
+        Workload {
+            windowless: true, ..
+        } => "windowless = true",
+        _ => return,
+    };
+    to.say(
+        "law",
+        format!("it has a law and {why}, expected one of them: the law lowers windows"),
+    );
 }
 
 /// Complains of the first name that several have; `list` is where they stand.

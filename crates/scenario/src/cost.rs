@@ -3,7 +3,10 @@
 //! All are upper bounds, rough ones: of a link's rate or of what an application sends, whichever is less.
 
 use crate::complaints::Complaints;
-use crate::{Direction, LinkSpec, RateSpec, ReadRate, Scenario, Step, Workload, WorkloadKind};
+use crate::{
+    Carrier, Direction, FlowsSpec, LinkSpec, RateSpec, ReadRate, Scenario, Step, Workload,
+    WorkloadKind,
+};
 use tidegate_link::CellKind;
 
 /// Packets of a run. The simulator does about a million a second: this is a day.
@@ -25,8 +28,23 @@ const WINDOW: f64 = 45_000.0;
 /// Mbit/s of a recording that has not been read yet.
 const RECORDED: f64 = 1000.0;
 
-/// Rates of the links in Mbit/s, as far as they are known.
-pub(crate) type Rates<'a> = &'a dyn Fn(usize) -> Option<f64>;
+/// What of the scenario's files is known.
+pub(crate) struct Known<'a> {
+    /// Rates of the links in Mbit/s, by their places.
+    pub rates: &'a dyn Fn(usize) -> Option<f64>,
+    /// Mean sizes of the flows in bytes, by workload.
+    pub mean_bytes: &'a dyn Fn(usize) -> Option<f64>,
+}
+
+impl Default for Known<'_> {
+    /// Nothing yet.
+    fn default() -> Self {
+        Self {
+            rates: &|_| None,
+            mean_bytes: &|_| None,
+        }
+    }
+}
 
 /// What a workload sends at most.
 #[derive(Clone, Copy, Debug)]
@@ -43,20 +61,19 @@ struct Load {
 impl Scenario {
     /// Complains of what nobody can wait for or hold in memory. All else makes sense; the rates of recordings are known
     /// once they have been read.
-    pub(crate) fn complain_of_cost(&self, recorded: Rates, to: &mut Complaints) {
+    pub(crate) fn complain_of_cost(&self, recorded: &Known, to: &mut Complaints) {
         let rates = |place: usize| {
             let link = self.link(place);
-            let rate = rate_of(&link.rate).or_else(|| recorded(place));
+            let rate = rate_of(&link.rate).or_else(|| (recorded.rates)(place));
             let shaped = link.shaper.map(|shaper| shaper.mbps);
             match (rate, shaped) {
                 (Some(rate), Some(shaped)) => Some(rate.min(shaped)),
                 (rate, shaped) => rate.or(shaped),
             }
         };
-        let loads: Vec<_> = self
-            .workloads
-            .iter()
-            .map(|w| self.load_of(w, &rates))
+        let workloads = self.workloads.iter().enumerate();
+        let loads: Vec<_> = workloads
+            .map(|(nth, w)| self.load_of(w, &rates, (recorded.mean_bytes)(nth)))
             .collect();
         self.complain_of_connections(&loads, to);
         self.complain_of_packets(&loads, to);
@@ -174,7 +191,12 @@ impl Scenario {
         ways.collect::<std::collections::BTreeSet<_>>().into_iter()
     }
 
-    fn load_of(&self, workload: &Workload, rates: &dyn Fn(usize) -> Option<f64>) -> Load {
+    fn load_of(
+        &self,
+        workload: &Workload,
+        rates: &dyn Fn(usize) -> Option<f64>,
+        mean_bytes: Option<f64>,
+    ) -> Load {
         let seconds = (workload
             .stop_s
             .unwrap_or(self.duration_s)
@@ -207,7 +229,14 @@ impl Scenario {
             .flatten()
             .map(|&place| least_delay(self.link(place)))
             .sum();
-        let mut load = of_kind(&workload.does, carried, round_trip, seconds);
+        let mut crossed = direct.iter().flatten();
+        let way = Way {
+            carried,
+            is_known: crossed.all(|&place| rates(place).is_some()),
+            round_trip,
+            mean_bytes,
+        };
+        let mut load = of_kind(&workload.does, &way, seconds);
         load.per_second *= copies;
         load.packets *= copies;
         load.outstanding *= copies;
@@ -233,8 +262,25 @@ fn worst<T>(all: &[T], of: impl Fn(&T) -> f64) -> usize {
         .map_or(0, |(nth, _)| nth)
 }
 
-/// What a workload of that kind sends for so many seconds over so many Mbit/s.
-fn of_kind(does: &WorkloadKind, carried: f64, round_trip: f64, seconds: f64) -> Load {
+/// Where a workload's packets go.
+struct Way {
+    /// Mbit/s at most.
+    carried: f64,
+    /// Whether that is known, and not assumed.
+    is_known: bool,
+    /// Seconds.
+    round_trip: f64,
+    /// Mean size of the workload's flows, where it was read from a file.
+    mean_bytes: Option<f64>,
+}
+
+/// What a workload of that kind sends for so many seconds.
+fn of_kind(does: &WorkloadKind, way: &Way, seconds: f64) -> Load {
+    let Way {
+        carried,
+        round_trip,
+        ..
+    } = *way;
     // Data and acknowledgements.
     let stream = |mbps: f64, connections: u64| {
         let per_second = 2.0 * mbps.min(carried) * 1e6 / 8.0 / PACKET + 2.0;
@@ -288,7 +334,8 @@ fn of_kind(does: &WorkloadKind, carried: f64, round_trip: f64, seconds: f64) -> 
             pause_s,
             ..
         } => fetches(object_bytes, *connections, *pause_s),
-        WorkloadKind::Video { .. } => stream(f64::INFINITY, 1),
+        WorkloadKind::Flows(flows) => of_flows(flows, way, seconds),
+        WorkloadKind::Video { .. } | WorkloadKind::AdaptiveVideo(_) => stream(f64::INFINITY, 1),
         WorkloadKind::Reader { reads, .. } => stream(mean(reads), 1),
         WorkloadKind::Datagrams {
             mbps, packet_bytes, ..
@@ -298,6 +345,10 @@ fn of_kind(does: &WorkloadKind, carried: f64, round_trip: f64, seconds: f64) -> 
             period_s,
         } => stream(*chunk_bytes as f64 * 8e-6 / period_s + 0.01 / period_s, 1),
         WorkloadKind::ConstantRate { mbps, .. } => stream(*mbps, 1),
+        WorkloadKind::OnOff(spec) => match spec.transport {
+            Carrier::Tcp => stream(spec.mbps, 1),
+            Carrier::Udp => datagrams(spec.mbps * 1e6 / 8.0 / spec.packet_bytes as f64),
+        },
         WorkloadKind::Ping { interval_ms, .. } => datagrams(2e3 / interval_ms),
         WorkloadKind::Mpath(mpath) => Load {
             outstanding: mpath.buffer_bytes as f64 / PAYLOAD,
@@ -305,6 +356,27 @@ fn of_kind(does: &WorkloadKind, carried: f64, round_trip: f64, seconds: f64) -> 
         },
         WorkloadKind::Mptcp { .. } | WorkloadKind::Sprout(_) => stream(f64::INFINITY, 1),
         WorkloadKind::Command { .. } => datagrams(0.0),
+    }
+}
+
+/// What flows send. Of those that are a share of the link nothing is known until the files have been read.
+fn of_flows(flows: &FlowsSpec, way: &Way, seconds: f64) -> Load {
+    let without_file = || flows.sizes.without_file().map(|sizes| sizes.mean());
+    let mean_bytes = way.mean_bytes.or_else(without_file);
+    let arriving = match mean_bytes {
+        Some(mean) if way.is_known => flows.arrivals.per_second(mean, way.carried * 1e6),
+        _ => flows.arrivals.per_second(f64::INFINITY, 0.0),
+    };
+    let bytes = mean_bytes.unwrap_or(0.0);
+    // Data and acknowledgements, and a connection's beginning and end.
+    let carried = (arriving * bytes).min(way.carried * 1e6 / 8.0);
+    let per_second = 2.0 * carried / PAYLOAD + 10.0 * arriving;
+    let count = arriving * seconds;
+    Load {
+        per_second,
+        packets: per_second * seconds,
+        outstanding: count * WINDOW.min(bytes / PAYLOAD + 1.0),
+        connections: count.min(1e15) as u64,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod recordings;
 
-use crate::LoadError;
+use crate::{LoadError, SizeTable};
 use recordings::Recorded;
 pub use recordings::Recordings;
 use std::collections::BTreeMap;
@@ -61,6 +61,7 @@ impl<'a> Files<'a> {
         let hash = match key {
             "series" => self.read::<RateSeries>(name)?.1,
             "delay_trace" => self.read::<DelayTrace>(name)?.1,
+            "cdf" => self.read::<SizeTable>(name)?.1,
             _ => self.read::<Trace>(name)?.1,
         };
         Ok(hash.to_string())
@@ -76,6 +77,10 @@ impl<'a> Files<'a> {
 
     pub(crate) fn delay_trace(&self, name: &str) -> Result<Arc<DelayTrace>, LoadError> {
         self.read(name).map(|(delays, _)| delays)
+    }
+
+    pub(crate) fn sizes(&self, name: &str) -> Result<Arc<SizeTable>, LoadError> {
+        self.read(name).map(|(sizes, _)| sizes)
     }
 
     fn read<R: Recorded>(&self, name: &str) -> Result<(Arc<R>, blake3::Hash), LoadError> {

@@ -6,15 +6,18 @@
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod adaptive;
 mod cake;
 mod check;
 mod comparison;
 mod complaints;
 mod cost;
 mod files;
+mod flows;
 mod link;
 mod load;
 mod mpath;
+mod on_off;
 mod place;
 mod provenance;
 mod ranges;
@@ -33,12 +36,18 @@ mod ways;
 mod words;
 mod workload;
 
+pub use adaptive::{AbrAlgorithm, AdaptiveVideoSpec, QoeSpec};
 pub use cake::{CakeSpec, ShapedSpec};
 pub use comparison::Comparison;
 pub use files::{Files, Recordings};
+pub use flows::{
+    ArrivalsSpec, FlowsSpec, LognormalGaps, PaceSpec, ParetoGaps, PublishedSizes, SizeDistribution,
+    SizeTable, SizesSpec,
+};
 pub use link::*;
 pub use load::{FILE_KEYS, LinkInputs, LoadError};
 pub use mpath::{Detection, MpathSpec};
+pub use on_off::{Carrier, OnOffSpec, PeriodSpec};
 pub use place::Step;
 pub use provenance::{Provenance, Seeds};
 pub use ranges::{Range, range, unit_in};

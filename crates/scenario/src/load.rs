@@ -1,10 +1,13 @@
 //! Reading a scenario and the files that it names, with errors that say where and what: all of them at once.
 
 use crate::complaints::{Complaint, Complaints};
+use crate::cost::Known;
 use crate::link::place_of;
 use crate::place::{as_value, document, follow, key_at, spelt};
 use crate::unknown::with_suggestion;
-use crate::{Files, LinkSpec, Scenario, Step, range, read_text, tolerant};
+use crate::{
+    Files, LinkSpec, Scenario, SizeDistribution, Step, WorkloadKind, range, read_text, tolerant,
+};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
@@ -170,7 +173,7 @@ fn unreadable(file: &str, why: &std::io::Error) -> String {
 }
 
 /// Keys of a scenario whose values name files, relative to the folder of the scenario's own.
-pub const FILE_KEYS: [&str; 3] = ["delay_trace", "series", "trace"];
+pub const FILE_KEYS: [&str; 4] = ["cdf", "delay_trace", "series", "trace"];
 
 /// Tells of each file that is named in there.
 fn each_file(value: &Spanned<DeValue>, tell: &mut impl FnMut(usize, &str)) {
@@ -190,7 +193,7 @@ fn each_file(value: &Spanned<DeValue>, tell: &mut impl FnMut(usize, &str)) {
     }
 }
 
-/// A scenario's links with every trace read and parsed, ready to run.
+/// A scenario's links and sizes of flows with every file read and parsed, ready to run.
 #[derive(Clone, Debug)]
 pub struct LinkInputs {
     /// Server to client.
@@ -199,6 +202,8 @@ pub struct LinkInputs {
     pub up: Config,
     /// The scenario's further links, in its order.
     pub hops: Vec<Config>,
+    /// Of each workload the sizes of its flows, if it has any, in the scenario's order.
+    pub sizes: Vec<Option<SizeDistribution>>,
 }
 
 impl Scenario {
@@ -260,24 +265,23 @@ impl Scenario {
                 hop.link.resolve_at(files, seed, place)
             })
             .collect();
+        let sizes = self.workloads.iter().map(|workload| match &workload.does {
+            WorkloadKind::Flows(flows) => flows.sizes.resolve(files).map(Some),
+            _ => Ok(None),
+        });
         let mut errors = Vec::new();
-        let mut keep = |config: Result<Config, LoadError>| match config {
-            Ok(config) => Some(config),
-            Err(error) => {
-                errors.push(error.of_file_in(path));
-                None
-            }
-        };
-        let (down, up) = (keep(down), keep(up));
-        let hops: Option<Vec<_>> = hops
-            .into_iter()
-            .map(&mut keep)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect();
-        match (down, up, hops) {
-            (Some(down), Some(up), Some(hops)) => {
-                let inputs = LinkInputs { down, up, hops };
+        let sizes = all_of(sizes, path, &mut errors);
+        let links = all_of([down, up].into_iter().chain(hops), path, &mut errors);
+        match (links, sizes) {
+            (Some(mut links), Some(sizes)) => {
+                let hops = links.split_off(2);
+                let [down, up] = links.try_into().expect("these two");
+                let inputs = LinkInputs {
+                    down,
+                    up,
+                    hops,
+                    sizes,
+                };
                 match self.costly(&inputs, path) {
                     Some(refusal) => Err(refusal),
                     None => Ok(inputs),
@@ -304,7 +308,11 @@ impl Scenario {
             .map(|config| config.rate.mean_bps() / 1e6)
             .collect();
         let mut complaints = Complaints::default();
-        self.complain_of_cost(&|place| rates.get(place).copied(), &mut complaints);
+        let known = Known {
+            rates: &|place| rates.get(place).copied(),
+            mean_bytes: &|workload| Some(inputs.sizes.get(workload)?.as_ref()?.mean()),
+        };
+        self.complain_of_cost(&known, &mut complaints);
         let complaint = complaints.found().into_iter().next()?;
         Some(LoadError::Meaning {
             path: path.into(),
@@ -312,6 +320,23 @@ impl Scenario {
             message: complaint.message,
         })
     }
+}
+
+/// All of them, where each could be read; what is wrong goes into `errors`.
+fn all_of<T>(
+    read: impl IntoIterator<Item = Result<T, LoadError>>,
+    path: &Path,
+    errors: &mut Vec<LoadError>,
+) -> Option<Vec<T>> {
+    let mut keep = |one: Result<T, LoadError>| match one {
+        Ok(one) => Some(one),
+        Err(error) => {
+            errors.push(error.of_file_in(path));
+            None
+        }
+    };
+    let kept: Vec<_> = read.into_iter().map(&mut keep).collect();
+    kept.into_iter().collect()
 }
 
 /// All that is wrong with a text that is no scenario; `first` is what the parser ended with.

@@ -39,6 +39,9 @@ pub struct RunResult {
     /// Objects fetched, by size.
     #[serde(default)]
     pub fetches: Vec<FetchResult>,
+    /// Workloads whose flows arrive by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<ArrivalsResult>,
     /// The downlink: the link under study.
     pub link: LinkResult,
     /// The uplink.
@@ -164,6 +167,42 @@ pub struct FetchResult {
     pub time_ms: Quantiles,
 }
 
+/// Flows of a workload that arrived after the warm-up.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct ArrivalsResult {
+    /// The workload's name.
+    pub name: String,
+    /// Which way their data go.
+    pub direction: FlowDirection,
+    /// Payload of those that arrived, per second, whether or not it was delivered.
+    pub offered_bps: f64,
+    /// Payload delivered to applications per second, that of unfinished flows included.
+    pub goodput_bps: f64,
+    /// All of them.
+    pub all: FlowClassResult,
+    /// By size.
+    pub classes: Vec<FlowClassResult>,
+}
+
+/// Completion times of flows of some size. Of those that did not finish nothing is in them: where many did not, they say less
+/// than they seem to.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct FlowClassResult {
+    /// The smallest size in bytes.
+    pub from_bytes: u64,
+    /// Sizes are below that many bytes; absent: there is no limit.
+    pub below_bytes: Option<u64>,
+    /// Flows that arrived.
+    pub started: u64,
+    /// Those of them whose last byte arrived before the term ended.
+    pub finished: u64,
+    /// From `connect` to the last byte (flow completion time).
+    pub fct_ms: Quantiles,
+    /// That, divided by what it would be at best for the flow alone on the idle link: a round trip for the handshake, the time
+    /// until the first byte, and its packets at the mean rate of the slowest link.
+    pub slowdown: Quantiles,
+}
+
 /// One direction of the link.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct LinkResult {
@@ -219,6 +258,24 @@ pub struct VideoResult {
     pub stalled_s: f64,
     /// Seconds that were played.
     pub played_s: f64,
+    /// Of one in several bit rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveResult>,
+}
+
+/// How good a video in several bit rates was, whole run.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct AdaptiveResult {
+    /// Segments that came whole.
+    pub segments: u64,
+    /// Mean of their bit rates.
+    pub mean_bps: f64,
+    /// How often the bit rate changed from one to the next.
+    pub switches: u64,
+    /// Quality of experience: the segments' Mbit/s, less the weighted changes, stalls and start.
+    pub qoe: f64,
+    /// The same, divided by the number of segments.
+    pub qoe_per_segment: f64,
 }
 
 /// What became of a workload's packets at the client because they have no window, whole run.

@@ -55,7 +55,17 @@ impl Schedule {
             }
             WorkloadKind::Mptcp { .. } => (Self::AtOnce(None), Direction::Down, 1),
             WorkloadKind::Reader { direction, .. } => (Self::AtOnce(None), direction, 1),
-            _ => return None,
+            WorkloadKind::Web { .. }
+            | WorkloadKind::Page { .. }
+            | WorkloadKind::Flows(_)
+            | WorkloadKind::Video { .. }
+            | WorkloadKind::AdaptiveVideo(_)
+            | WorkloadKind::Datagrams { .. }
+            | WorkloadKind::OnOff(_)
+            | WorkloadKind::Ping { .. }
+            | WorkloadKind::Mpath(_)
+            | WorkloadKind::Sprout(_)
+            | WorkloadKind::Command { .. } => return None,
         })
     }
 

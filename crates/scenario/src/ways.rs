@@ -1,6 +1,6 @@
 //! Which links the packets of a workload cross, and in which order.
 
-use crate::{Direction, Hop, Scenario, Side, Workload, WorkloadKind};
+use crate::{Carrier, Direction, Hop, OnOffSpec, Scenario, Side, Workload, WorkloadKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,12 @@ impl Scenario {
         let needed = |direction: &Direction| match workload.does {
             WorkloadKind::Datagrams {
                 direction: only, ..
-            } => *direction == only,
+            }
+            | WorkloadKind::OnOff(OnOffSpec {
+                direction: only,
+                transport: Carrier::Udp,
+                ..
+            }) => *direction == only,
             _ => true,
         };
         let way = |direction| self.way(workload.links.as_deref(), direction);

@@ -9,6 +9,12 @@ pub(crate) fn law(_: &mut SchemaGenerator) -> Schema {
     one_of(Law::ALL.map(|law| (law.name(), law.about())))
 }
 
+/// The laws, of which there may be none.
+pub(crate) fn law_or_not(generator: &mut SchemaGenerator) -> Schema {
+    let law = law(generator);
+    json_schema!({ "anyOf": [law, { "type": "null" }] })
+}
+
 /// Down and up.
 pub(crate) fn direction(_: &mut SchemaGenerator) -> Schema {
     one_of(Direction::ALL.map(|direction| (direction.name(), direction.about())))

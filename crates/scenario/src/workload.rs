@@ -1,7 +1,10 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
 use crate::complaints::Complaints;
-use crate::{Direction, EcnMode, FlowControl, MpathSpec, ProxySpec, Side, SproutSpec, words};
+use crate::{
+    AdaptiveVideoSpec, Direction, EcnMode, FlowControl, FlowsSpec, Law, MpathSpec, OnOffSpec,
+    ProxySpec, Side, SproutSpec, words,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +49,10 @@ pub struct Workload {
     /// the server does. In the laboratory where both hosts' TCP is the kernel's, or QUIC carries it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
+    /// The law at the host where its data arrive, instead of the run's there. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "words::law_or_not")]
+    pub law: Option<Law>,
     /// Flow control of its connections, instead of the run's. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
@@ -72,6 +79,7 @@ impl Workload {
             weight: 1,
             device: None,
             congestion_control: None,
+            law: None,
             flow_control: None,
             timestamps: None,
             ecn: None,
@@ -204,6 +212,9 @@ pub enum WorkloadKind {
         #[schemars(range(min = 0.0, max = 86_400.0))]
         pause_s: f64,
     },
+    /// Flows that arrive at random, each on a connection of its own, of random sizes: what transport papers load a link with.
+    /// For the simulator.
+    Flows(FlowsSpec),
     /// A video fetched in chunks over one connection, ahead of its playback.
     Video {
         /// Mbit/s of the video.
@@ -222,6 +233,8 @@ pub enum WorkloadKind {
         #[schemars(range(min = 0.01, max = 86_400.0))]
         startup_s: f64,
     },
+    /// A video in several bit rates, of which its player chooses segment by segment. For the simulator.
+    AdaptiveVideo(AdaptiveVideoSpec),
     /// As many bytes as TCP carries, to an application that reads them at a rate of its own.
     Reader {
         /// Which way the data goes.
@@ -267,6 +280,8 @@ pub enum WorkloadKind {
         #[schemars(range(min = 0.001, max = 100_000.0))]
         mbps: f64,
     },
+    /// A source that sends at a rate for a while and falls silent for a while, at random. For the simulator.
+    OnOff(OnOffSpec),
     /// A UDP echo from the client, to see the round trip that other traffic sees.
     Ping {
         /// Milliseconds between echoes.
@@ -309,7 +324,20 @@ impl WorkloadKind {
                 direction, proxies, ..
             }) => (*direction, proxies),
             Self::Mptcp { paths } => (Direction::Down, paths),
-            _ => (Direction::Down, &[]),
+            Self::Bulk { .. }
+            | Self::Web { .. }
+            | Self::Page { .. }
+            | Self::Flows(_)
+            | Self::Video { .. }
+            | Self::AdaptiveVideo(_)
+            | Self::Reader { .. }
+            | Self::Datagrams { .. }
+            | Self::Chunks { .. }
+            | Self::ConstantRate { .. }
+            | Self::OnOff(_)
+            | Self::Ping { .. }
+            | Self::Sprout(_)
+            | Self::Command { .. } => (Direction::Down, &[]),
         }
     }
 }
@@ -366,6 +394,8 @@ impl WorkloadKind {
                 });
             }
             Self::Reader { reads, .. } => to.inside("reader.reads", |to| reads.complain(to)),
+            Self::Flows(flows) => to.inside("flows", |to| flows.complain(to)),
+            Self::AdaptiveVideo(video) => to.inside("adaptive_video", |to| video.complain(to)),
             Self::Mpath(transfer) => transfer.complain(to),
             Self::Mptcp { paths } => to.expect(!paths.is_empty(), "mptcp.paths", || {
                 "mptcp.paths is empty, expected one way at least beside the workload's links".into()
@@ -380,6 +410,7 @@ impl WorkloadKind {
             | Self::Datagrams { .. }
             | Self::Chunks { .. }
             | Self::ConstantRate { .. }
+            | Self::OnOff(_)
             | Self::Ping { .. }
             | Self::Sprout(_) => {}
         }

@@ -6,7 +6,9 @@
 mod datagrams;
 mod exchange;
 mod flow;
+mod flows;
 mod mpath;
+mod on_off;
 mod page;
 mod ping;
 mod sprout;
@@ -17,13 +19,16 @@ mod web;
 pub use flow::{Fetches, Flow, Sample};
 
 use crate::hosts::Hosts;
+use crate::idle::IdleWay;
 use crate::network::Network;
 use crate::packet::{ConnectionId, Datagram, Message, Packet, SproutMessage};
 use crate::route::RouteId;
 use crate::run::Unsupported;
 use std::time::Duration;
 use tidegate_measure::Window;
-use tidegate_scenario::{Direction, RunResult, Scenario, Side, Workload, WorkloadKind};
+use tidegate_scenario::{
+    Direction, FlowsSpec, LinkInputs, RunResult, Scenario, Side, Workload, WorkloadKind,
+};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
@@ -202,30 +207,64 @@ pub struct ScheduledApplication {
     pub stop: Instant,
 }
 
-/// All applications of a scenario; `bin` is the time from one point of their curves
-/// to the next, if they keep any.
+/// What applications are made of.
+#[derive(Clone, Copy)]
+pub struct Ingredients<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// What was read for it.
+    pub inputs: &'a LinkInputs,
+    /// Which part of the run counts.
+    pub window: Window,
+    /// Time from one point of their curves to the next, if they keep any.
+    pub bin: Option<Duration>,
+}
+
+/// All applications of a scenario.
 ///
 /// # Errors
 /// For a workload that only the laboratory can run.
-pub fn build(
-    scenario: &Scenario,
-    window: Window,
-    bin: Option<Duration>,
-) -> Result<Vec<ScheduledApplication>, Unsupported> {
+pub fn build(from: &Ingredients) -> Result<Vec<ScheduledApplication>, Unsupported> {
     let mut applications = Vec::new();
-    for (number, workload) in scenario.workloads.iter().enumerate() {
-        let stop = workload.stop_s.map(Instant::from_secs_f64);
+    for (number, workload) in from.scenario.workloads.iter().enumerate() {
         check(workload)?;
-        for application in of_workload(workload, scenario.seed, window, bin) {
+        let [start, stop] = from.term(workload);
+        for application in of_workload(from, number)? {
             applications.push(ScheduledApplication {
                 application,
                 workload: number,
-                start: Instant::from_secs_f64(workload.start_s),
-                stop: stop.map_or(window.end, |stop| stop.min(window.end)),
+                start,
+                stop,
             });
         }
     }
     Ok(applications)
+}
+
+impl Ingredients<'_> {
+    /// When a workload begins and stops.
+    fn term(&self, workload: &Workload) -> [Instant; 2] {
+        let end = self.window.end;
+        let stop = workload.stop_s.map(Instant::from_secs_f64);
+        let start = Instant::from_secs_f64(workload.start_s);
+        [start, stop.map_or(end, |stop| stop.min(end))]
+    }
+
+    /// The flows of the workload of that number.
+    fn flows(&self, number: usize, spec: &FlowsSpec) -> Result<flows::Flows, Unsupported> {
+        let workload = &self.scenario.workloads[number];
+        let sizes = self.inputs.sizes.get(number).cloned().flatten();
+        let sizes = sizes.ok_or_else(|| {
+            let name = &workload.name;
+            Unsupported(format!(
+                "workload \"{name}\": no sizes of its flows, expected what Scenario::link_inputs reads for this scenario"
+            ))
+        })?;
+        let term = self.term(workload);
+        let idle = IdleWay::new(self.scenario, self.inputs, workload, spec.direction, term);
+        let chance = (self.scenario.seed, self.window);
+        Ok(flows::Flows::new(&workload.name, spec, sizes, idle, chance))
+    }
 }
 
 /// Whether the simulator has the workload.
@@ -245,13 +284,18 @@ pub fn check(workload: &Workload) -> Result<(), Unsupported> {
 }
 
 fn of_workload(
-    workload: &Workload,
-    seed: u64,
-    window: Window,
-    bin: Option<Duration>,
-) -> Vec<Box<dyn Application>> {
+    from: &Ingredients,
+    number: usize,
+) -> Result<Vec<Box<dyn Application>>, Unsupported> {
+    let Ingredients {
+        scenario,
+        window,
+        bin,
+        ..
+    } = *from;
+    let (workload, seed) = (&scenario.workloads[number], scenario.seed);
     let name = &workload.name;
-    match &workload.does {
+    Ok(match &workload.does {
         WorkloadKind::Bulk { .. }
         | WorkloadKind::Chunks { .. }
         | WorkloadKind::ConstantRate { .. }
@@ -291,6 +335,9 @@ fn of_workload(
             [*chunk_s, *buffer_s, *startup_s],
             window,
         ))],
+        WorkloadKind::AdaptiveVideo(spec) => {
+            vec![Box::new(video::Video::adaptive(name, spec, window))]
+        }
         WorkloadKind::Ping {
             interval_ms,
             packet_bytes,
@@ -314,10 +361,14 @@ fn of_workload(
             datagrams::Gaps::new(*spacing, seed, name),
             window,
         ))],
+        WorkloadKind::OnOff(spec) => {
+            vec![Box::new(on_off::OnOff::new(name, spec, seed, window))]
+        }
         WorkloadKind::Mpath(transfer) => {
             vec![Box::new(mpath::Mpath::new(name, transfer, seed, window))]
         }
         WorkloadKind::Sprout(spec) => vec![Box::new(sprout::Sprout::new(name, spec, window))],
+        WorkloadKind::Flows(spec) => vec![Box::new(from.flows(number, spec)?)],
         WorkloadKind::Command { .. } | WorkloadKind::Mptcp { .. } => Vec::new(),
-    }
+    })
 }

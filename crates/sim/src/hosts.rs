@@ -193,6 +193,8 @@ pub struct Hosts {
     laws: [Option<(Params, bool)>; 2],
     /// By workload; none where the law does not steer.
     weightings: Vec<Option<Weighting>>,
+    /// By workload, if it has a law of its own: where its data arrive, and what that is.
+    own_laws: Vec<Option<(Side, Params)>>,
     /// What the caller has brought along, and the workloads that it is told of.
     own: Option<(Arc<dyn Own>, Vec<Workload>)>,
     opened: u32,
@@ -226,6 +228,11 @@ impl Hosts {
                 .iter()
                 .map(|workload| weighting(scenario, workload, run))
                 .collect(),
+            own_laws: scenario
+                .workloads
+                .iter()
+                .map(|workload| settings::own_law(workload, run))
+                .collect(),
             own: own.map(|own| (own, scenario.workloads.clone())),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
@@ -246,7 +253,9 @@ impl Hosts {
         let own = self.own_of(workload);
         let own_law = own.as_ref().map(|own| own.side());
         let edges = [Side::Client, Side::Server].map(|side| {
-            let law = self.laws[index(side)].filter(|_| own_law != Some(side));
+            let law = self
+                .law_at(workload, side)
+                .filter(|_| own_law != Some(side));
             let none = || (own_law == Some(side)).then_some((NO_LAW, false));
             let ((params, uploads), weighting) =
                 law.or_else(none).zip(self.weightings[workload])?;
@@ -274,9 +283,24 @@ impl Hosts {
         id
     }
 
-    /// The caller's own law for a connection of that workload, if one would steer it.
+    /// What steers that workload's data, and whether what that host sends is steered, too.
+    fn law_at(&self, workload: usize, side: Side) -> Option<(Params, bool)> {
+        let of_run = self.laws[index(side)];
+        match self.own_laws[workload] {
+            Some((at, params)) if at == side => {
+                let uploads = of_run.is_some_and(|(_, uploads)| uploads);
+                (!params.law.is_none()).then_some((params, uploads && params.law.steers_uploads()))
+            }
+            _ => of_run,
+        }
+    }
+
+    /// The caller's own law for a connection of that workload, if one would steer it and it names none.
     fn own_of(&self, workload: usize) -> Option<Box<Steering>> {
         let (own, workloads) = self.own.as_ref()?;
+        if self.own_laws[workload].is_some() {
+            return None;
+        }
         self.weightings[workload]?;
         Steering::new(own.as_ref(), &workloads[workload])
     }

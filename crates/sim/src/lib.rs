@@ -45,11 +45,13 @@
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod abr;
 mod applications;
 mod behaviour;
 mod cake;
 mod events;
 mod hosts;
+mod idle;
 mod interface;
 mod key;
 mod network;

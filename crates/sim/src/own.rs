@@ -83,7 +83,7 @@ use tidegate_time::Instant;
 /// ```
 pub trait Own: fmt::Debug + Send + Sync {
     /// What steers the window of the host at which a connection's data arrive; none: the run's law. Not asked of workloads
-    /// that a run's law does not steer either.
+    /// that name a law of their own, nor of those that a run's law does not steer either.
     fn law(&self, _place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
         None
     }
@@ -155,7 +155,20 @@ pub fn sender(workload: &Workload) -> Side {
         WorkloadKind::Bulk { direction, .. }
         | WorkloadKind::Reader { direction, .. }
         | WorkloadKind::ConstantRate { direction, .. } => *direction,
-        _ => Direction::Down,
+        WorkloadKind::Flows(flows) => flows.direction,
+        WorkloadKind::OnOff(source) => source.direction,
+        // Their answers, or nothing that TCP carries here.
+        WorkloadKind::Web { .. }
+        | WorkloadKind::Page { .. }
+        | WorkloadKind::Video { .. }
+        | WorkloadKind::AdaptiveVideo(_)
+        | WorkloadKind::Chunks { .. }
+        | WorkloadKind::Datagrams { .. }
+        | WorkloadKind::Ping { .. }
+        | WorkloadKind::Mpath(_)
+        | WorkloadKind::Sprout(_)
+        | WorkloadKind::Mptcp { .. }
+        | WorkloadKind::Command { .. } => Direction::Down,
     };
     match direction {
         Direction::Down => Side::Server,

@@ -99,6 +99,16 @@ fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
     })
 }
 
+/// The law of its own that a workload has, with the run's parameters, and the host where its data arrive.
+pub fn own_law(workload: &Workload, run: &Run) -> Option<(Side, Params)> {
+    let side = crate::own::sender(workload).opposite();
+    let params = Params {
+        law: workload.law?,
+        ..run.params_of(side)
+    };
+    Some((side, params))
+}
+
 /// What steers at the client's and the server's edge, if anything does, and whether what the host
 /// sends is steered, too.
 pub fn laws(run: &Run) -> [Option<(Params, bool)>; 2] {

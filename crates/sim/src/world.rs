@@ -1,6 +1,6 @@
 //! The event loop.
 
-use crate::applications::{self, Context, ScheduledApplication};
+use crate::applications::{self, Context, Ingredients, ScheduledApplication};
 use crate::events::{Kind, Target, clock};
 use crate::hosts::Hosts;
 use crate::network::Network;
@@ -53,7 +53,12 @@ impl World {
         let bin = options.series.then_some(options.bin);
         let mut network = Network::build(scenario, inputs, run, window, (bin, options.wake));
         let hosts = Hosts::new(scenario, run, options.own.clone())?;
-        let applications = applications::build(scenario, window, bin)?;
+        let applications = applications::build(&Ingredients {
+            scenario,
+            inputs,
+            window,
+            bin,
+        })?;
         for (number, scheduled) in applications.iter().enumerate() {
             network
                 .events

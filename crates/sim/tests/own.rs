@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, Run, RunResult, Scenario, Side};
+use tidegate_scenario::{Law, LinkInputs, Run, RunResult, Scenario, Side};
 use tidegate_sim::cc::{Algorithm, CongestionControl, Window};
 use tidegate_sim::{
     Arrival, Flight, Instant, Keys, Manual, Options, Own, OwnLaw, Place, Session, run_one,
@@ -356,4 +356,105 @@ fn keys_say_that_there_is_something_of_ones_own() {
         assert_eq!(all.iter().filter(|other| *other == key).count(), 1);
     }
     assert_eq!(of(&[("law", "a 1")]), all[2]);
+}
+
+/// Two congestion controls of the caller's own beside one of the simulator's.
+#[derive(Debug)]
+struct Each(Mutex<Vec<String>>);
+
+impl Own for Each {
+    fn congestion_control(&self, place: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
+        self.0.lock().unwrap().push(place.workload.to_owned());
+        let algorithm = match place.workload {
+            "bulk" => Algorithm::Reno,
+            "up" => Algorithm::Vegas,
+            _ => return None,
+        };
+        Some(algorithm.build(0))
+    }
+}
+
+#[test]
+fn workloads_have_congestion_controls_of_their_own_side_by_side() {
+    let each = Arc::new(Each(Mutex::default()));
+    let options = Options {
+        own: Some(each.clone()),
+        series: true,
+        ..Options::default()
+    };
+    let brought = run(MIXED, 0, &options);
+    // The side that only acknowledges has the run's, which makes no difference.
+    let named = MIXED
+        .replace(
+            "name = \"bulk\"",
+            "name = \"bulk\", congestion_control = \"reno\"",
+        )
+        .replace(
+            "name = \"up\"",
+            "name = \"up\", congestion_control = \"vegas\"",
+        );
+    let inside = run(
+        &named,
+        0,
+        &Options {
+            series: true,
+            ..Options::default()
+        },
+    );
+    assert_eq!(json(brought), json(inside));
+    let asked = each.0.lock().unwrap();
+    assert!(!asked.contains(&"other".to_owned()), "it names one itself");
+}
+
+/// A workload's law is the one that a run would have for it.
+#[test]
+fn a_workloads_law_is_the_runs_for_it() {
+    let of = |run_keys: &str, workload_keys: &str| {
+        let text = ONE
+            .replace("name = \"mine\"", &format!("name = \"mine\"{run_keys}"))
+            .replace(
+                "name = \"download\"",
+                &format!("name = \"download\"{workload_keys}"),
+            );
+        let mut result = run(&text, 0, &Options::default());
+        result.law = Law::None;
+        json(result)
+    };
+    let tide = of(", law = \"tide\"", "");
+    let linux = of("", "");
+    assert_ne!(tide, linux);
+    assert_eq!(of("", ", law = \"tide\""), tide);
+    assert_eq!(of(", law = \"drwa\"", ", law = \"tide\""), tide);
+    assert_eq!(of(", law = \"tide\"", ", law = \"none\""), linux);
+}
+
+/// Side by side, each steers its own: the download leaves room to the other, and the upload lowers its queue.
+#[test]
+fn two_workloads_have_two_laws() {
+    let of = |laws: [&str; 2]| {
+        let [down, up] = laws;
+        let workloads = format!(
+            "workload = [{{ name = \"a\"{down}, does = {{ bulk = {{}} }} }}, {{ name = \"b\", does = {{ bulk = {{}} }} }},
+                         {{ name = \"c\"{up}, does = {{ bulk = {{ direction = \"up\" }} }} }}]"
+        );
+        let one = "workload = [{ name = \"download\", does = { bulk = {} } }]";
+        run(&ONE.replace(one, &workloads), 0, &Options::default())
+    };
+    let linux = of(["", ""]);
+    let both = of([", law = \"tide\"", ", law = \"drwa\""]);
+    let share = |run: &RunResult| run.flows[0].goodput_bps / run.flows[1].goodput_bps;
+    assert!(
+        share(&both) < 0.9 * share(&linux),
+        "{} {}",
+        share(&both),
+        share(&linux)
+    );
+    let queue = |run: &RunResult| run.uplink.queue_delay_ms.p95;
+    assert!(
+        queue(&both) < queue(&linux) / 2.0,
+        "{} {}",
+        queue(&both),
+        queue(&linux)
+    );
+    assert!(both.flows[2].goodput_bps > 1e6, "{:?}", both.flows[2]);
 }

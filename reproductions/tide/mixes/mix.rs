@@ -163,7 +163,7 @@ fn seed(name: &str) -> u64 {
 }
 
 fn capacities(scenario: &Scenario) -> Result<Vec<f64>> {
-    let LinkInputs { down, up, hops } = scenario.link_inputs(Path::new(""))?;
+    let LinkInputs { down, up, hops, .. } = scenario.link_inputs(Path::new(""))?;
     let [from, to] = [scenario.warmup_s, scenario.duration_s].map(Instant::from_secs_f64);
     let seconds = scenario.duration_s - scenario.warmup_s;
     let capacity = |link: &tidegate_link::Config| {

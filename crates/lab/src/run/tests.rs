@@ -37,6 +37,30 @@ fn what_only_the_simulator_has_is_refused_by_name() {
         ),
         ("does = { datagrams = { mbps = 1 } }", "", "", "datagrams"),
         (
+            "does = { flows = { arrivals = { poisson = { per_s = 1 } }, sizes = { constant = { bytes = 1 } } } }",
+            "",
+            "",
+            "\"w\" is one of flows that arrive by themselves",
+        ),
+        (
+            "does = { adaptive_video = { algorithm = 'bba' } }",
+            "",
+            "",
+            "\"w\" is a video",
+        ),
+        (
+            "does = { on_off = { mbps = 1, on = { constant = { s = 1 } }, off = { constant = { s = 1 } } } }",
+            "",
+            "",
+            "\"w\" is a source that falls silent",
+        ),
+        (
+            "does = { bulk = {} }, law = 'tide'",
+            "",
+            "",
+            "\"w\" is steered by a law of its own",
+        ),
+        (
             "does = { bulk = {} }, flow_control = 'linux'",
             "",
             "",

@@ -1,7 +1,10 @@
 use super::tables;
 use crate::fixture::{flow, full_set, set};
 use crate::grid::Grid;
-use tidegate_scenario::{FlowDirection, FlowResult, HopResult, LinkResult, ResultSet, VideoResult};
+use tidegate_scenario::{
+    AdaptiveResult, ArrivalsResult, FlowClassResult, FlowDirection, FlowResult, HopResult,
+    LinkResult, ResultSet, VideoResult,
+};
 
 /// The cell of a run (or the first cell of a row) in the column of a quantity and statistic.
 fn cell(grid: &Grid, row: usize, quantity: &str, statistic: &str, unit: &str) -> String {
@@ -157,6 +160,13 @@ fn videos_and_further_links_are_told() {
         stalls: 3,
         stalled_s: 12.25,
         played_s: 47.0,
+        adaptive: Some(AdaptiveResult {
+            segments: 12,
+            mean_bps: 2.5e6,
+            switches: 4,
+            qoe: 24.0,
+            qoe_per_segment: 2.0,
+        }),
     });
     set.runs[1].hops.push(HopResult {
         name: "core".into(),
@@ -169,10 +179,51 @@ fn videos_and_further_links_are_told() {
     let videos = titled(&set, "Videos");
     assert_eq!(cell(&videos, 0, "run", "", ""), "tide");
     assert_eq!(cell(&videos, 0, "stalls", "", ""), "3");
+    assert_eq!(cell(&videos, 0, "bit rate", "", "Mbit/s"), "2.50");
+    assert_eq!(cell(&videos, 0, "QoE", "", ""), "2.000");
     let hops = titled(&set, "Further links");
     assert_eq!(cell(&hops, 0, "hop", "", ""), "core");
     assert_eq!(cell(&hops, 0, "delivered", "", "Mbit/s"), "48.00");
     assert_eq!(cell(&hops, 0, "drops", "", ""), "17");
+}
+
+#[test]
+fn completion_times_are_told_by_size() {
+    let class = |from_bytes, below_bytes, started, finished| FlowClassResult {
+        from_bytes,
+        below_bytes,
+        started,
+        finished,
+        fct_ms: quantiles(100.0 * finished as f64),
+        slowdown: quantiles(10.0 * finished as f64),
+    };
+    let mut set = set();
+    set.runs[1].arrivals.push(ArrivalsResult {
+        name: "search".into(),
+        direction: FlowDirection::Up,
+        offered_bps: 3e6,
+        goodput_bps: 2e6,
+        all: class(0, None, 9, 6),
+        classes: vec![
+            class(0, Some(10_000), 5, 5),
+            class(10_000, Some(100_000), 0, 0),
+            class(100_000, None, 4, 1),
+        ],
+    });
+    let grid = titled(&set, "Flow completion times");
+    let of = |row, quantity, statistic, unit| cell(&grid, row, quantity, statistic, unit);
+    // Sizes of which there were none have no row.
+    let sizes: Vec<_> = (0..grid.rows.len())
+        .map(|row| of(row, "sizes", "", ""))
+        .collect();
+    assert_eq!(sizes, ["all", "< 10 kB", "≥ 100 kB"]);
+    assert_eq!(of(0, "flows", "", ""), "9");
+    assert_eq!(of(0, "unfinished", "", ""), "3");
+    assert_eq!(of(2, "FCT", "p95", "ms"), "100.0");
+    assert_eq!(of(1, "slowdown", "mean", ""), "25.00");
+    // They are among the other direction's.
+    let summary = titled(&set, "");
+    assert_eq!(cell(&summary, 1, "other way", "", "Mbit/s"), "2.00");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Recordings that have been read, each once: however long, as a stream, of which only what it says is kept.
 
-use crate::LoadError;
 use crate::text::open;
+use crate::{LoadError, SizeTable};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,7 @@ pub enum Kind {
     Trace,
     Series,
     Delay,
+    Sizes,
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ pub enum Content {
     Trace(Arc<Trace>),
     Series(Arc<RateSeries>),
     Delay(Arc<DelayTrace>),
+    Sizes(Arc<SizeTable>),
 }
 
 /// A kind of recording.
@@ -105,6 +107,21 @@ impl Recorded for DelayTrace {
     fn of(content: &Content) -> Option<Arc<Self>> {
         match content {
             Content::Delay(delays) => Some(Arc::clone(delays)),
+            _ => None,
+        }
+    }
+}
+
+impl Recorded for SizeTable {
+    const KIND: Kind = Kind::Sizes;
+
+    fn content(recording: Arc<Self>) -> Content {
+        Content::Sizes(recording)
+    }
+
+    fn of(content: &Content) -> Option<Arc<Self>> {
+        match content {
+            Content::Sizes(sizes) => Some(Arc::clone(sizes)),
             _ => None,
         }
     }

@@ -24,6 +24,9 @@ fn workloads_that_make_sense_are_taken() {
         "{ constant_rate = { mbps = 0.1 } }",
         "{ ping = { interval_ms = 10 } }",
         "{ command = { run = ['true'] } }",
+        "{ adaptive_video = { algorithm = 'rate' } }",
+        "{ adaptive_video = { algorithm = 'bba', ladder_kbps = [100], segment_s = 2, buffer_s = 10, startup_s = 2 } }",
+        "{ on_off = { mbps = 1, on = { exponential = { mean_s = 1 } }, off = { pareto = { shape = 1.5, mean_s = 1 } } } }",
     ] {
         parse(does).unwrap();
     }
@@ -60,9 +63,40 @@ fn workloads_that_make_none_are_refused_by_name() {
         ),
         ("{ ping = { interval_ms = -5 } }", "ping.interval_ms is -5"),
         ("{ command = { run = [] } }", "command.run is empty"),
+        (
+            "{ adaptive_video = { algorithm = 'bba', ladder_kbps = [2, 1] } }",
+            "adaptive_video.ladder_kbps is [2.0, 1.0], expected each rate above the one before",
+        ),
+        (
+            "{ adaptive_video = { algorithm = 'bba', buffer_s = 3 } }",
+            "adaptive_video.buffer_s is 3, expected 4 (segment_s and startup_s) or more",
+        ),
+        (
+            "{ adaptive_video = { algorithm = 'bba', ladder_kbps = [] } }",
+            "ladder_kbps has 0 items, expected 1 to 20",
+        ),
+        (
+            "{ on_off = { mbps = 1, on = { constant = { s = 0 } }, off = { constant = { s = 1 } } } }",
+            "on_off.on.constant.s is 0",
+        ),
     ] {
         let error = parse(does).unwrap_err();
         assert!(error.starts_with("x.toml:5: workload \"w\": "), "{error}");
         assert!(error.contains(complaint), "{error}");
     }
+}
+
+/// A law can only lower windows, and not of those that it does not see.
+#[test]
+fn a_law_of_its_own_needs_a_window_to_lower() {
+    for (keys, complaint) in [
+        ("steered = false", "it has a law and steered = false"),
+        ("windowless = true", "it has a law and windowless = true"),
+    ] {
+        let error = parse(&format!("{{ bulk = {{}} }}, law = 'tide', {keys}")).unwrap_err();
+        assert!(error.contains(complaint), "{error}");
+    }
+    parse("{ bulk = {} }, law = 'tide'").unwrap();
+    let error = parse("{ bulk = {} }, law = 'tied'").unwrap_err();
+    assert!(error.contains("tied"), "{error}");
 }

@@ -2,10 +2,11 @@
 
 use super::exchange::Exchange;
 use super::{Application, Context, Fetches, Flow};
+use crate::abr::{Abr, Played};
 use crate::hosts::Hosts;
 use std::time::Duration;
 use tidegate_measure::{Player, Window};
-use tidegate_scenario::{Direction, RunResult, Side};
+use tidegate_scenario::{AdaptiveVideoSpec, Direction, QoeSpec, RunResult, Side};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
@@ -15,24 +16,71 @@ pub struct Video {
     log: Fetches,
     exchange: Exchange,
     player: Option<Player>,
-    chunk_bytes: u64,
+    source: Source,
     chunk: Duration,
     buffer: Duration,
     startup: Duration,
-    /// When the chunk in hand was asked for.
+    /// When the chunk in hand was asked for, and how large it is.
     asked: Instant,
+    chunk_bytes: u64,
+}
+
+/// What the server has.
+enum Source {
+    /// One bit rate, in chunks of so many bytes.
+    One(u64),
+    /// Several bit rates.
+    Several(Box<Several>),
+}
+
+/// Bit rates, of which the player chooses one for each chunk.
+struct Several {
+    abr: Abr,
+    /// In Mbit/s, and bytes of a chunk of each.
+    ladder: Vec<(f64, u64)>,
+    /// That of the last chunk that was asked for.
+    step: Option<usize>,
+    played: Played,
+    weights: QoeSpec,
 }
 
 impl Video {
     /// A video of `mbps` in chunks of some seconds, of which the player keeps some seconds and begins
     /// with some.
-    pub fn new(name: &str, mbps: f64, [chunk, buffer, startup]: [f64; 3], window: Window) -> Self {
+    pub fn new(name: &str, mbps: f64, seconds: [f64; 3], window: Window) -> Self {
+        let source = Source::One(chunk_bytes(mbps, seconds[0]));
+        Self::playing(name, source, seconds, window)
+    }
+
+    /// A video in several bit rates.
+    pub fn adaptive(name: &str, spec: &AdaptiveVideoSpec, window: Window) -> Self {
+        let rates = spec.ladder_mbps().into_iter();
+        let source = Source::Several(Box::new(Several {
+            abr: Abr::new(spec),
+            ladder: rates
+                .map(|mbps| (mbps, chunk_bytes(mbps, spec.segment_s)))
+                .collect(),
+            step: None,
+            played: Played::default(),
+            weights: spec.qoe,
+        }));
+        let seconds = [spec.segment_s, spec.buffer_s, spec.startup_s];
+        Self::playing(name, source, seconds, window)
+    }
+
+    fn playing(
+        name: &str,
+        source: Source,
+        [chunk, buffer, startup]: [f64; 3],
+        window: Window,
+    ) -> Self {
         Self {
             flow: Flow::new(name.to_owned(), Direction::Down, window),
             log: Fetches::new(name.to_owned(), window),
             exchange: Exchange::default(),
             player: None,
-            chunk_bytes: ((mbps * 1e6 / 8.0 * chunk) as u64).max(1),
+            source,
+            chunk_bytes: 0,
             chunk: Duration::from_secs_f64(chunk),
             buffer: Duration::from_secs_f64(buffer),
             startup: Duration::from_secs_f64(startup),
@@ -42,11 +90,13 @@ impl Video {
 
     /// Asks for the next chunk if there is room for it; when there will be, if there is none yet.
     fn ask(&mut self, now: Instant) -> Option<Instant> {
-        let room_at = self.player.as_ref()?.room_at(now, self.chunk, self.buffer);
+        let player = self.player.as_ref()?;
+        let room_at = player.room_at(now, self.chunk, self.buffer);
         if room_at > now {
             return Some(room_at);
         }
         self.asked = now;
+        self.chunk_bytes = self.source.choose(player.buffered(now));
         self.exchange.ask(self.chunk_bytes);
         None
     }
@@ -88,6 +138,7 @@ impl Application for Video {
             return None;
         }
         self.log.push(self.chunk_bytes, self.asked, now);
+        self.source.came(now - self.asked);
         self.player.as_mut()?.arrived(now, self.chunk);
         let next = self.ask(now);
         self.exchange.client(now, end);
@@ -105,9 +156,44 @@ impl Application for Video {
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
         self.flow.report(hosts, end, result);
         result.fetches.extend(self.log.results());
-        let player = self.player.as_ref();
-        result
-            .videos
-            .extend(player.map(|p| p.result(&self.flow.name, end)));
+        let (Some(player), Some(began)) = (&self.player, self.flow.began) else {
+            return;
+        };
+        let mut video = player.result(&self.flow.name, end);
+        if let Source::Several(several) = &self.source {
+            let waited_s = (end - began).as_secs_f64();
+            video.adaptive = Some(several.played.result(&several.weights, &video, waited_s));
+        }
+        result.videos.push(video);
     }
+}
+
+impl Source {
+    /// Bytes of the next chunk, while that much video is buffered.
+    fn choose(&mut self, buffered: Duration) -> u64 {
+        match self {
+            Self::One(bytes) => *bytes,
+            Self::Several(several) => {
+                let step = several.abr.choose(buffered.as_secs_f64(), several.step);
+                several.step = Some(step);
+                several.ladder[step].1
+            }
+        }
+    }
+
+    /// The chunk that was asked for has come, which took that long.
+    fn came(&mut self, took: Duration) {
+        if let Self::Several(several) = self
+            && let Some(step) = several.step
+        {
+            let (mbps, bytes) = several.ladder[step];
+            several.played.push(mbps);
+            let seconds = took.as_secs_f64().max(1e-9);
+            several.abr.observe(bytes as f64 * 8e-6 / seconds);
+        }
+    }
+}
+
+fn chunk_bytes(mbps: f64, seconds: f64) -> u64 {
+    ((mbps * 1e6 / 8.0 * seconds) as u64).max(1)
 }

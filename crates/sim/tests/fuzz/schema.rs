@@ -118,6 +118,7 @@ fn word(key: &str, rng: &mut Pcg64Mcg) -> String {
             ],
             rng,
         ),
+        "cdf" => some(&["traces/hadoop.cdf", "../traces/hadoop.cdf"], rng),
         "series" => some(&["traces/ride.csv", "../traces/ride.csv"], rng),
         "delay_trace" => some(&["traces/wander.ms", "../traces/wander.ms"], rng),
         "congestion_control" => some(&CONTROLS, rng),
