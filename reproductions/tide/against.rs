@@ -128,14 +128,18 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         })
         .because(MODEL),
         quantity(
-            &format!("of {count} cases more than {NEVER} points below"),
+            &format!(
+                "cases of {count} with more than {NEVER} points less utilisation than DRWA λ = 3"
+            ),
             "cases",
             Claim::at_most(0.0, count as f64),
             |v, s| v.below(s, NEVER),
         )
         .because(FADES),
         quantity(
-            &format!("of {count} cases more than {RARELY} points below"),
+            &format!(
+                "cases of {count} with more than {RARELY} points less utilisation than DRWA λ = 3"
+            ),
             "cases",
             Claim::at_most((count as f64 * goals.rarely / 100.0).floor(), count as f64),
             |v, s| v.below(s, RARELY),
@@ -147,13 +151,13 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
             |v, s| v.ratio(s, |score| score.mean_ms),
         ),
         quantity(
-            "95th percentile ÷ DRWA's, geometric mean",
+            "95th percentile of the queueing delay ÷ DRWA's, geometric mean",
             "",
             Claim::at_most(goals.p95, 1.0),
             |v, s| v.ratio(s, |score| score.p95_ms),
         ),
         quantity(
-            "cases below their own frontier",
+            "cases with a shorter queue than DRWA needs for the same utilisation, at any λ",
             "%",
             Claim::at_least(goals.frontier, 0.0),
             Versus::below_frontier,

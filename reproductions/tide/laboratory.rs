@@ -109,13 +109,17 @@ fn quantities(picks: &Arc<[Pick]>) -> Vec<Quantity> {
             |picks, runs| mean(picks.iter().map(|pick| pick.more(runs))),
         ),
         quantity(
-            &format!("of {CASES} cases more than {NEVER} points below"),
+            &format!(
+                "cases of {CASES} with more than {NEVER} points less utilisation than DRWA λ = 3"
+            ),
             "cases",
             Claim::at_most(0.0, count),
             |picks, runs| below(picks, runs, NEVER),
         ),
         quantity(
-            &format!("of {CASES} cases more than {RARELY} points below"),
+            &format!(
+                "cases of {CASES} with more than {RARELY} points less utilisation than DRWA λ = 3"
+            ),
             "cases",
             Claim::at_most((count / 10.0).floor(), count),
             |picks, runs| below(picks, runs, RARELY),

@@ -69,7 +69,7 @@ pub fn figure(paths: &[Path]) -> Figure {
 fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
     let all = paths.clone();
     let mut quantities = vec![Quantity::new(
-        "tide's delay ÷ that of the receivers' frontier at its utilisation",
+        "tide's delay ÷ the least with which another receiver's scheme reaches its utilisation",
         "",
         Claim::at_most(1.0, 2.0),
         move |sample| {

@@ -89,7 +89,8 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                 must not stall.",
         method: "A download over 10 Mbit/s (uplink 1), 20 Mbit/s (2) and an LTE cell (2); a CUBIC upload from 10 s to 25 s \
                  through an uplink buffer that takes 1 or 3 s to drain. \"During\" is from 18 s on, \"after\" the 8 s that \
-                 follow. What the same download without an upload has in the same seconds is taken off.",
+                 follow. The burst is by how much the longest wait in the downlink in these 8 s exceeds the longest one of the \
+                 same download without an upload.",
         cases: cases.collect(),
         quantities: quantities(&pairs),
         draw: Box::new(move |sample| pairs.iter().map(|pair| picture(sample, pair)).collect()),
@@ -168,87 +169,87 @@ fn quantities(pairs: &Arc<[Pair]>) -> Vec<Quantity> {
     };
     vec![
         quantity(
-            "an upload that nobody steers fills the uplink's buffer, to",
+            "an upload that nobody steers: how full the uplink's buffer gets",
             "%",
             Claim::at_least(30.0, 0.0),
             |pairs, s| least(pairs.iter().map(|p| p.filled(s, ANOTHERS))),
         ),
         quantity(
-            "the machine's own upload, which tide steers, to",
+            "our own upload, which tide steers: how full the uplink's buffer gets",
             "%",
             Claim::at_most(30.0, 100.0),
             |pairs, s| most(pairs.iter().map(|p| p.filled(s, TIDE))),
         ),
         quantity(
-            "another machine's upload: after, its share of the longest wait in the downlink, mean",
+            "another machine's upload: burst when it ends, mean",
             "ms",
             Claim::at_most(50.0, 1000.0),
             |pairs, s| mean(pairs.iter().map(|p| p.burst(s, ANOTHERS))),
         )
         .because(PROMISED),
         quantity(
-            "another machine's upload: during, utilisation, tide less untouched Linux",
+            "another machine's upload: utilisation during it, tide less untouched Linux",
             "points",
             Claim::at_least(-3.5, -100.0),
             |pairs, s| mean(pairs.iter().map(|p| gain(p, s, ANOTHERS, LINUX))),
         )
         .because(BURSTS),
         quantity(
-            "after: the upload's share of the longest wait in the downlink, mean",
+            "our own upload: burst when it ends, mean",
             "ms",
             Claim::at_most(50.0, 1000.0),
             |pairs, s| mean(pairs.iter().map(|p| p.burst(s, TIDE))),
         )
         .because(TURNS),
         quantity(
-            "after: the upload's share of the longest wait in the downlink, worst case",
+            "our own upload: burst when it ends, worst case",
             "ms",
             Claim::at_most(50.0, 1000.0),
             |pairs, s| most(pairs.iter().map(|p| p.burst(s, TIDE))),
         )
         .because(TURNS),
         quantity(
-            "after: the longest wait in the downlink ÷ untouched Linux's",
+            "our own upload: longest wait in the downlink after it ÷ untouched Linux's",
             "",
             Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.peak(s, TIDE) / p.peak(s, LINUX))),
         )
         .because(TURNS),
         quantity(
-            "in the 2 s after: utilisation, mean",
+            "our own upload: utilisation in the 2 s after it, mean",
             "%",
             Claim::at_least(95.0, 0.0),
             |pairs, s| mean(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
         )
         .because(TURNS),
         quantity(
-            "in the 2 s after: utilisation, worst case",
+            "our own upload: utilisation in the 2 s after it, worst case",
             "%",
             Claim::at_least(80.0, 0.0),
             |pairs, s| least(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
         )
         .because(TURNS),
         quantity(
-            "during: utilisation, tide less untouched Linux",
+            "our own upload: utilisation during it, tide less untouched Linux",
             "points",
             Claim::at_least(-3.5, -100.0),
             |pairs, s| mean(pairs.iter().map(|p| gain(p, s, TIDE, LINUX))),
         )
         .because(TURNS),
         quantity(
-            "during: utilisation, tide less DRWA λ = 3",
+            "our own upload: utilisation during it, tide less DRWA λ = 3",
             "points",
             Claim::at_least(0.0, -3.5),
             |pairs, s| mean(pairs.iter().map(|p| gain(p, s, TIDE, DRWA))),
         ),
         quantity(
-            "during: utilisation, tide less DRWA λ = 3, worst case",
+            "our own upload: utilisation during it, tide less DRWA λ = 3, worst case",
             "points",
             Claim::at_least(-3.5, -100.0),
             |pairs, s| least(pairs.iter().map(|p| gain(p, s, TIDE, DRWA))),
         ),
         quantity(
-            "during: 95th percentile of the downlink's delay ÷ untouched Linux's",
+            "our own upload: 95th percentile of the downlink's delay during it ÷ untouched Linux's",
             "",
             Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.p95(s, TIDE) / p.p95(s, LINUX))),

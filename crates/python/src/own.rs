@@ -92,13 +92,8 @@ impl Codes {
     /// The identity of each, by place.
     ///
     /// # Errors
-<<<<<<< HEAD
     /// The name of a class that does not state one.
-    pub fn stated(&self) -> Result<Vec<(&str, &str)>, &str> {
-=======
-    /// The name of one that does not say so.
     pub fn stated(&self) -> Result<Vec<(String, &str)>, &str> {
->>>>>>> traffic
         let stated = self.all().map(|(place, code)| {
             let identity = code.identity.as_deref().ok_or(code.name.as_str())?;
             Ok((place, identity))

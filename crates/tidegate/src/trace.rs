@@ -1,10 +1,12 @@
-//! `tidegate trace`: a shipped cell model as a file.
+//! `tidegate trace`: a shipped cell model as a file, and other people's recordings as what a scenario plays.
+
+mod import;
 
 use crate::args::examples::{Example, examples};
 use crate::args::values::word;
 use crate::exit::BadInput;
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 use tidegate_scenario::{CellKind, GenerateSpec};
@@ -16,18 +18,30 @@ const LONGEST_S: u64 = 86_400;
 const MOST_LINES: f64 = 5e8;
 
 /// How `trace` is used.
-const EXAMPLES: &[Example] = &[(
-    "tidegate trace lte --seconds 120 --mean-mbps 20",
-    "two minutes of LTE of 20 Mbit/s in Mahimahi's format, to standard output",
-)];
+const EXAMPLES: &[Example] = &[
+    (
+        "tidegate trace lte --seconds 120 --mean-mbps 20",
+        "two minutes of LTE of 20 Mbit/s in Mahimahi's format, to standard output",
+    ),
+    (
+        "tidegate trace import --from 5gdataset drive.csv -o drive-series.csv",
+        "somebody else's recording as what a scenario plays",
+    ),
+];
 
 /// Arguments of `trace`.
 #[derive(Debug, Args)]
-#[command(after_long_help = examples(EXAMPLES))]
+#[command(
+    after_long_help = examples(EXAMPLES),
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub struct TraceArgs {
+    #[command(subcommand)]
+    pub import: Option<ImportCommand>,
     /// Technology that it resembles: lte, hspa or evdo
-    #[arg(value_parser = word::<CellKind>)]
-    pub kind: CellKind,
+    #[arg(value_parser = word::<CellKind>, required = true)]
+    pub kind: Option<CellKind>,
     /// Length; the trace loops after it
     #[arg(long, default_value_t = 60)]
     pub seconds: u64,
@@ -39,8 +53,25 @@ pub struct TraceArgs {
     pub seed: u64,
 }
 
-/// Writes it to standard output.
+/// What `trace` does beside writing a model's trace.
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// Turn other people's recordings of links into what a scenario plays
+    #[command(long_about = import::ABOUT)]
+    Import(import::ImportArgs),
+}
+
+/// Does the one or the other.
 pub fn run(args: &TraceArgs) -> Result<()> {
+    match (&args.import, args.kind) {
+        (Some(ImportCommand::Import(args)), _) => import::run(args),
+        (None, Some(kind)) => write(kind, args),
+        (None, None) => unreachable!("clap requires one of the two"),
+    }
+}
+
+/// Writes a model's trace to standard output.
+fn write(kind: CellKind, args: &TraceArgs) -> Result<()> {
     if !(1..=LONGEST_S).contains(&args.seconds) {
         return Err(BadInput(format!(
             "--seconds {}, expected 1 to {LONGEST_S}",
@@ -53,7 +84,7 @@ pub fn run(args: &TraceArgs) -> Result<()> {
         return Err(BadInput(format!("--mean-mbps {mbps}, expected {range}")).into());
     }
     let spec = GenerateSpec {
-        kind: args.kind,
+        kind,
         mean_mbps: args.mean_mbps,
         seed: Some(args.seed),
     };

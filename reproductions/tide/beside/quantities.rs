@@ -148,7 +148,7 @@ impl Asked {
         // All that the link carries.
         let most_of_all = 100.0 - TENTH - self.company.even().unwrap_or_default();
         self.quantity(
-            "share of the link above an even one and a tenth, or above Linux's, largest",
+            "excess: share of the link above what is allowed, largest",
             "points",
             Claim::at_most(0.0, most_of_all),
             |s, meetings| most(meetings.iter().filter_map(|m| m.excess(s))),

@@ -4,8 +4,10 @@
 //! * `tidegate sim scenarios/fade.toml --json --series | cargo run -p tidegate-report --example picture fade FOLDER`; so
 //!   `sharing` of `late-comer.toml`, and `held` of `quic-download.toml`
 //! * `tidegate reproduce rivals downloads --json | cargo run -p tidegate-report --example picture rivals FOLDER`
+//! * `cargo run -p tidegate-report --example picture plane FOLDER < docs/reproduction.md`
 
 mod law;
+mod plane;
 mod queue;
 mod rivals;
 mod theme;
@@ -14,7 +16,7 @@ use std::error::Error;
 use std::path::Path;
 use theme::THEMES;
 
-const NAMES: &str = "queue, rivals, fade, sharing or held";
+const NAMES: &str = "queue, rivals, plane, fade, sharing or held";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,6 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             THEMES
                 .iter()
                 .try_for_each(|theme| rivals::draw(&file(theme.name), theme, &everybody))
+        }
+        "plane" => {
+            let places = plane::read(std::io::stdin())?;
+            THEMES
+                .iter()
+                .try_for_each(|theme| plane::draw(&file(theme.name), theme, &places))
         }
         name => {
             let make = law::find(name).ok_or(format!("\"{name}\", expected {NAMES}"))?;

@@ -16,7 +16,7 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped};
 const TIMEOUT: u32 = 240;
 
 /// Pages of tasks of which nothing can be run so, and why.
-const CANNOT: [(&str, &str); 14] = [
+const CANNOT: [(&str, &str); 13] = [
     (
         "docs/page.md",
         "it needs a running agent and a browser; tests/page has both",
@@ -60,7 +60,6 @@ const CANNOT: [(&str, &str); 14] = [
     ("docs/known.md", "it has no commands"),
     ("docs/reasons.md", "it has no commands"),
     ("docs/words.md", "it has no commands"),
-    ("docs/links.md", "it has no commands"),
 ];
 
 fn pages() -> Vec<Document> {
