@@ -1,5 +1,5 @@
 use super::tables;
-use crate::fixture::{flow, full_set, set};
+use crate::fixture::{flow, full_set, quantiles, set};
 use crate::grid::Grid;
 use tidegate_scenario::{
     AdaptiveResult, ArrivalsResult, FlowClassResult, FlowDirection, FlowResult, HopResult,
