@@ -25,14 +25,15 @@ impl Cgroup {
     /// expected.
     pub fn find(folder: &Path) -> Result<Self, String> {
         use std::os::unix::fs::MetadataExt;
-        let root = Self::root().ok_or("no cgroup2 hierarchy is mounted, expected one at /sys/fs/cgroup")?;
+        let root = Self::root()
+            .ok_or("no cgroup2 hierarchy is mounted, expected one at /sys/fs/cgroup")?;
         let below = folder.strip_prefix(&root);
         let below = below.or_else(|_| folder.strip_prefix("/"));
         let below = below.unwrap_or(folder);
         let path = root.join(below);
         let metadata = path.metadata().ok().filter(std::fs::Metadata::is_dir);
-        let metadata =
-            metadata.ok_or_else(|| format!("{} is not a folder, expected a cgroup's", path.display()))?;
+        let metadata = metadata
+            .ok_or_else(|| format!("{} is not a folder, expected a cgroup's", path.display()))?;
         Ok(Self {
             id: metadata.ino(),
             level: below.components().count() as u32,

@@ -117,8 +117,9 @@ impl Fq {
             option(FLOW_LIMIT, &flow_limit.to_ne_bytes()),
         ];
         let place = (TcHandle::UNSPEC, TcHandle::ROOT);
-        change(interface, place, options, NLM_F_CREATE | NLM_F_REPLACE)
-            .map_err(GateError::system("set the interface's queueing discipline to fq (sch_fq)"))
+        change(interface, place, options, NLM_F_CREATE | NLM_F_REPLACE).map_err(GateError::system(
+            "set the interface's queueing discipline to fq (sch_fq)",
+        ))
     }
 
     /// Gives the interface the kernel's default queueing discipline again.

@@ -69,8 +69,9 @@ impl Interface {
     /// When there is no such device.
     pub fn named(name: &str) -> Result<Self> {
         let rtnetlink = Rtnetlink::open()?;
-        let index = nix::net::if_::if_nametoindex(name)
-            .with_context(|| format!("there is no network interface \"{name}\"; `ip link` lists those that exist"))?;
+        let index = nix::net::if_::if_nametoindex(name).with_context(|| {
+            format!("there is no network interface \"{name}\"; `ip link` lists those that exist")
+        })?;
         Ok(Self {
             rtnetlink,
             name: name.into(),

@@ -33,7 +33,8 @@ impl Tun {
         let mut request = interface_request(pattern, libc::IFF_TUN | libc::IFF_NO_PI);
         // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is.
         let result = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
-        Errno::result(result).context("cannot make a TUN device, expected CAP_NET_ADMIN (run it as root)")?;
+        Errno::result(result)
+            .context("cannot make a TUN device, expected CAP_NET_ADMIN (run it as root)")?;
         // SAFETY: the kernel leaves the name zero-terminated.
         let name = unsafe { CStr::from_ptr(request.ifr_name.as_ptr()) };
         Ok(Self {

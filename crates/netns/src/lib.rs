@@ -23,8 +23,9 @@ impl Namespace {
     pub fn new() -> Result<Self> {
         // In a separate thread, since unshare moves the calling thread.
         on_thread(|| {
-            unshare(CloneFlags::CLONE_NEWNET)
-                .context("cannot make a network namespace, expected CAP_SYS_ADMIN (run it as root)")?;
+            unshare(CloneFlags::CLONE_NEWNET).context(
+                "cannot make a network namespace, expected CAP_SYS_ADMIN (run it as root)",
+            )?;
             Self::current()
         })
     }

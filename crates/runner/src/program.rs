@@ -126,7 +126,9 @@ pub fn read(messages: impl BufRead) -> Result<Vec<Program>> {
         programs.extend(program(message)?);
     }
     if programs.is_empty() {
-        bail!("cargo's messages name no test program, expected those of cargo test --no-run --message-format json");
+        bail!(
+            "cargo's messages name no test program, expected those of cargo test --no-run --message-format json"
+        );
     }
     check_names(&programs)?;
     Ok(programs)

@@ -31,7 +31,8 @@ impl Caller {
         } else if let Some(name) = variable("DOAS_USER") {
             let name = name.to_string_lossy();
             let user = User::from_name(&name).context("look for a user")?;
-            let user = user.with_context(|| format!("DOAS_USER={name}: expected a user of this machine"))?;
+            let user =
+                user.with_context(|| format!("DOAS_USER={name}: expected a user of this machine"))?;
             Self::of(user.uid, None)?
         } else {
             return Ok(None);
@@ -42,7 +43,8 @@ impl Caller {
     fn of(uid: Uid, gid: Option<Gid>) -> Result<Self> {
         let account = User::from_uid(uid).context("look for a user")?;
         let gid = gid.or(account.as_ref().map(|user| user.gid));
-        let gid = gid.with_context(|| format!("user {uid} is not known, expected a group in SUDO_GID"))?;
+        let gid =
+            gid.with_context(|| format!("user {uid} is not known, expected a group in SUDO_GID"))?;
         let groups = match &account {
             Some(user) => getgrouplist(&CString::new(user.name.as_str())?, gid)?,
             None => vec![gid],

@@ -46,7 +46,9 @@ impl Uplinks {
 fn indices(named: &[String], links: &[Link]) -> Result<BTreeSet<u32>> {
     let index = |name: &String| {
         let link = links.iter().find(|link| link.name == *name);
-        let link = link.with_context(|| format!("{name}: there is no such interface; `ip link` lists those that exist"))?;
+        let link = link.with_context(|| {
+            format!("{name}: there is no such interface; `ip link` lists those that exist")
+        })?;
         Ok(link.index)
     };
     named.iter().map(index).collect()

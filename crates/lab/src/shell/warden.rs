@@ -91,7 +91,9 @@ fn watch_over(link: u32, alive: OwnedFd, follow_routes: bool) -> ! {
         detach(alive)?;
         // After any error it still has to wait for the end.
         if let Err(error) = watch_until_the_end(follow_routes) {
-            complain(&error.context("cannot follow changes of routes, so the link may lose its way out"));
+            complain(
+                &error.context("cannot follow changes of routes, so the link may lose its way out"),
+            );
             while !is_over(PollTimeout::NONE)? {}
         }
         clear_up(link)
