@@ -29,7 +29,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use tidegate_laws::Params;
 
-/// What the agent is to do.
+/// The agent's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Interfaces to attach to.

@@ -4,17 +4,17 @@ use crate::AgentError;
 use caps::{CapSet, Capability, CapsHashSet};
 use std::io;
 
-/// What loading and attaching take: maps and programs (CAP_BPF), programs that see packets and hooks
-/// of interfaces (CAP_NET_ADMIN), and programs that read the kernel's own structures, from Linux
-/// 5.18 on, for a socket's window scale (CAP_PERFMON).
+/// Capabilities for loading and attaching: maps and programs need CAP_BPF; programs that see packets, and hooks of
+/// interfaces, CAP_NET_ADMIN; programs that read the kernel's own structures, from Linux 5.18 on, for a socket's window
+/// scale, CAP_PERFMON.
 const TO_START: [Capability; 3] = [
     Capability::CAP_BPF,
     Capability::CAP_NET_ADMIN,
     Capability::CAP_PERFMON,
 ];
 
-/// What stays: before Linux 5.19 maps are closed to a process without CAP_BPF where unprivileged BPF
-/// is off, and hooks are attached and detached with CAP_NET_ADMIN.
+/// Capabilities to keep: before Linux 5.19 a process without CAP_BPF cannot use maps if unprivileged BPF is off;
+/// attaching and detaching needs CAP_NET_ADMIN.
 const TO_STAY: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_NET_ADMIN];
 
 /// Checks that the agent may start.

@@ -68,7 +68,7 @@ pub enum AgentError {
     NoMemory {
         /// Connections asked for.
         connections: u32,
-        /// What they take.
+        /// Memory that they would need.
         megabytes: u64,
     },
     /// The kernel refused to load the program.

@@ -15,7 +15,7 @@ const PAUSE_US: u64 = 500_000;
 pub enum Limit {
     /// The law's window.
     Law,
-    /// What was promised before the law wanted less.
+    /// An earlier promise, from before the law wanted less.
     Promised,
     /// Another machine's traffic, beside which the law competes for an even share.
     Competing,

@@ -17,7 +17,7 @@ const UNKNOWN: u32 = u32::MAX;
 pub struct Histogram {
     first: u32,
     slots: [u64; SLOTS],
-    /// Of all values.
+    /// Sum of all values.
     pub sum: u64,
 }
 
@@ -117,7 +117,7 @@ impl Histogram {
     }
 }
 
-/// Of the data of one direction.
+/// The histograms for the data of one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histograms {
     /// Queueing delay in µs: of each measured packet that arrived, or, of uploads, of each

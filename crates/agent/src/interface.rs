@@ -14,7 +14,7 @@ const PLAIN_IP: [u16; 5] = [
     519, // ARPHRD_RAWIP: LTE and 5G modems in raw-IP mode
 ];
 
-/// What stands before the IP header.
+/// The header before the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
     /// Fourteen bytes of Ethernet.

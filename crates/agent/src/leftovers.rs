@@ -24,7 +24,7 @@ pub enum Leftover {
         interface: String,
         /// Where it is.
         place: Place,
-        /// Whose it is.
+        /// Which of our programs it has.
         rank: Rank,
         /// The kernel's number of its program.
         program: u32,

@@ -10,7 +10,7 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Of these packed bytes.
+    /// From these packed bytes.
     pub const fn new(bytes: &'static [u8]) -> Self {
         Self {
             bytes,

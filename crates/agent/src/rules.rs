@@ -42,7 +42,7 @@ impl Verdict {
 /// Addresses that begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// One of them.
+    /// One of these addresses.
     pub address: IpAddr,
     /// Bits that count: at most 32 or 128.
     pub bits: u8,

@@ -35,7 +35,7 @@ const DEVICES: u64 = 4_096;
 /// A table's size, and how full it is.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct TableView {
-    /// Of which way's data.
+    /// The direction of its flows' data.
     pub direction: Direction,
     /// Flows that it holds at most.
     pub size: u32,
@@ -63,7 +63,7 @@ pub fn table_bytes(connections: u32, directions: Directions, by_device: bool) ->
     standing_bytes() + u64::from(connections) * connection_bytes(directions) + devices
 }
 
-/// What each connection takes.
+/// Bytes for each connection.
 fn connection_bytes(directions: Directions) -> u64 {
     let record = |direction| match direction {
         Direction::Down => size_of::<tg_record>(),

@@ -8,7 +8,7 @@ use tidegate_laws::Direction;
 /// How many packets count under one reason.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Count {
-    /// Of the data that the packets carry or acknowledge; each packet counts in both directions.
+    /// Direction of the data that the packets carry or acknowledge; each packet counts in both directions.
     pub direction: Direction,
     /// What became of them.
     pub reason: Reason,
@@ -21,9 +21,9 @@ pub struct Count {
 /// What an interface has carried of one kind, with one codepoint.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Carried {
-    /// Of what kind.
+    /// Kind of the packets.
     pub kind: Kind,
-    /// What their IP headers say of congestion; what is not IP says nothing.
+    /// ECN codepoint of their IP headers; packets that are not IP count as Not-ECT.
     pub ecn: Ecn,
     /// Packets on the wire, as far as the kernel knows how many it has merged.
     pub packets: u64,

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirEntryExt;
 use std::path::Path;
 
-/// What a unit with a control group is called at its end.
+/// Endings of the names of units with a control group.
 const KINDS: [&str; 3] = [".service", ".scope", ".slice"];
 
 /// The deepest nesting of slices that is searched.
@@ -15,9 +15,9 @@ const DEPTH: u32 = 16;
 /// The service manager that started a unit. A user may give units any name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manager {
-    /// That of the machine.
+    /// The machine's service manager.
     System,
-    /// That of a user, `user@1000.service`.
+    /// A user's, `user@1000.service`.
     User,
 }
 

@@ -20,7 +20,7 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// What is known of the clock behind the timestamps of a flow's peer.
+/// What is known about the clock behind the timestamps of a flow's peer.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {

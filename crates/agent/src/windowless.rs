@@ -50,7 +50,7 @@ pub struct WindowlessView {
 }
 
 impl Marks {
-    /// Of these packets, by [`Ecn::ALL`].
+    /// From the numbers of packets by [`Ecn::ALL`].
     pub const fn new(packets: [u64; 4]) -> Self {
         Self {
             not_ect: packets[Ecn::NotEct as usize],
@@ -67,7 +67,7 @@ impl Marks {
 }
 
 impl WindowlessView {
-    /// What has gone either way.
+    /// The views of both directions.
     pub(crate) fn both(key: &tg_windowless_key, flow: &tg_windowless) -> [Self; 2] {
         let (local, remote) = endpoints(&key.key);
         Direction::ALL.map(|direction| {

@@ -6,7 +6,7 @@ use crate::serve::QUEUES;
 use serde::Serialize;
 use tidegate_netfilter::{Expression, has_queues};
 
-/// What this kernel has.
+/// The mechanisms of this kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mechanisms {
     /// Netfilter queues, with the kind of rule that sends packets there; none if either is missing.

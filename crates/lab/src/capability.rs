@@ -61,7 +61,7 @@ run = [{ name = "linux" }]
 /// Measures; takes about 20 seconds, and `stop` ends it early with an error.
 ///
 /// # Errors
-/// Those of [`run_scenario`].
+/// As for [`run_scenario`].
 pub fn capability(stop: &Arc<AtomicBool>) -> Result<Capability> {
     let unlimited = measure(UNLIMITED, stop)?;
     let idle = measure(IDLE, stop)?;

@@ -58,7 +58,7 @@ impl Begun {
     /// Hands out the connections that have begun since the last call.
     ///
     /// # Errors
-    /// Of the socket: ENOBUFS if some were lost because the buffer was full.
+    /// The socket's: ENOBUFS if some were lost because the buffer was full.
     pub fn receive(&self, mut take: impl FnMut(Tracked)) -> io::Result<()> {
         let mut room = Vec::with_capacity(1 << 16);
         loop {

@@ -120,7 +120,7 @@ impl Queue {
     /// The next packet, if one has come.
     ///
     /// # Errors
-    /// Of the socket.
+    /// The socket's.
     pub fn receive(&mut self) -> io::Result<Option<Packet<'_>>> {
         let bytes = loop {
             let mut room = &mut self.message[..];
@@ -150,7 +150,7 @@ impl Queue {
     /// Tells the kernel of all packets that were accepted, in that order.
     ///
     /// # Errors
-    /// Of the socket.
+    /// The socket's.
     pub fn flush(&mut self) -> io::Result<()> {
         /// Bytes of a verdict's message; many of them fit into the socket's buffer.
         const VERDICT: usize = 32;

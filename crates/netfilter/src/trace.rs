@@ -40,7 +40,7 @@ impl Trace {
     /// The drops of traced packets since the last call.
     ///
     /// # Errors
-    /// Of the socket: ENOBUFS if some were lost because the buffer was full.
+    /// The socket's: ENOBUFS if some were lost because the buffer was full.
     pub fn dropped(&self) -> io::Result<Vec<Dropped>> {
         let mut all = Vec::new();
         let mut room = Vec::with_capacity(1 << 16);

@@ -44,7 +44,7 @@ impl Namespace {
     /// Runs `work` on a thread inside the namespace; threads that it spawns stay inside.
     ///
     /// # Errors
-    /// Those of `work`, and of entering the namespace. A panic of `work` becomes an error.
+    /// Errors of `work`, and if the namespace cannot be entered. A panic of `work` becomes an error.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         on_thread(|| {
             self.enter()?;

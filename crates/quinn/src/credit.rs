@@ -18,7 +18,7 @@
 pub struct Credit {
     read: u64,
     promised: u64,
-    /// What quinn believes its window to be.
+    /// The window as quinn knows it.
     window: u32,
 }
 

@@ -41,7 +41,7 @@ impl Neighbourhood {
         Ok(Self(socket))
     }
 
-    /// All that the calling thread's namespace knows now.
+    /// Hands out every address that the calling thread's namespace knows now.
     ///
     /// # Errors
     /// If the kernel cannot be asked.
@@ -61,7 +61,7 @@ impl Neighbourhood {
     /// Hands out the addresses learnt since the last call.
     ///
     /// # Errors
-    /// Of the socket: ENOBUFS if some were lost because the buffer was full.
+    /// The socket's: ENOBUFS if some were lost because the buffer was full.
     pub fn receive(&self, mut take: impl FnMut(Known)) -> io::Result<()> {
         let mut room = Vec::with_capacity(1 << 16);
         loop {

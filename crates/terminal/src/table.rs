@@ -145,7 +145,7 @@ impl Cell {
         Self(self.0.add_attribute(Attribute::Bold))
     }
 
-    /// Of that colour.
+    /// In that colour.
     pub fn colour(self, colour: Color) -> Self {
         Self(self.0.fg(colour))
     }

@@ -40,7 +40,7 @@ impl Stranger {
     /// system calls.
     ///
     /// # Errors
-    /// Those of `act`.
+    /// Errors of `act`.
     pub fn does(
         mut act: impl FnMut() -> nix::Result<()> + Send + Sync + 'static,
     ) -> io::Result<Self> {

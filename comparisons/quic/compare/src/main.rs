@@ -59,7 +59,10 @@ struct Row {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let cases = cases(&arguments);
-    ensure!(!cases.is_empty(), "no case matches these options, expected at least one");
+    ensure!(
+        !cases.is_empty(),
+        "no case matches these options, expected at least one"
+    );
     let machine = Machine::new(&arguments)?;
     let mut rows = Vec::new();
     for (number, case) in cases.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the programs cost: the time that they take, and the memory of their tables.
+//! The cost of the programs: their run time, and the memory of their tables.
 
 use super::Agent;
 use crate::{AgentError, LinkLayer};
@@ -6,7 +6,7 @@ use libbpf_rs::ProgramMut;
 use libbpf_rs::skel::Skel;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-/// What a program has cost so far, as the kernel counts it. Zero unless statistics are on
+/// The cost of a program so far, as the kernel counts it. Zero unless statistics are on
 /// ([`Agent::count_cost`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
@@ -39,7 +39,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What the programs that see arriving and leaving packets have cost since they were loaded.
+    /// The cost of the programs that see arriving and leaving packets, since they were loaded.
     pub fn cost(&self) -> Result<[Cost; 2], AgentError> {
         let both = |a: &ProgramMut<'_>, b: &ProgramMut<'_>| {
             let (a, b) = (cost(a)?, cost(b)?);

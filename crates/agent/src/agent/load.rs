@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 /// Loads them, with tables for that number of connections.
 pub fn load(config: &Config, connections: u32) -> Result<AgentSkel<'static>, AgentError> {
     let directions = config.directions;
-    // What libbpf would print is in the error that it returns.
+    // libbpf's messages are in the error that it returns.
     libbpf_rs::set_print(None);
     // The skeleton borrows this word for as long as it lives; one word for each start is the price
     // of an agent that can be moved.

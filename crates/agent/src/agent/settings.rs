@@ -32,8 +32,8 @@ impl Agent {
     }
 
     /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs: in a pause, or so that the difference can be
-    /// measured. Every window passes as the kernel wrote it. Flows keep what they have learnt meanwhile, and afterwards
-    /// the programs steer again by themselves.
+    /// measured. Every window passes as the kernel wrote it. Flows go on learning, and afterwards the programs steer
+    /// again by themselves.
     pub fn pass_until(&mut self, us: u64) {
         let data = self.skeleton.maps.data_data.as_deref_mut();
         let data = data.expect("the programs have globals");

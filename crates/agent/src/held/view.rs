@@ -1,4 +1,4 @@
-//! What the hold's laws know of a flow, to be shown.
+//! The state of the hold's laws for a flow, for display.
 
 use crate::{HoldView, Holding};
 use tidegate_laws::{AckClocking, sys};
@@ -57,7 +57,7 @@ pub fn upload(hold: &sys::tg_hold_up) -> HoldView {
     }
 }
 
-/// What both know.
+/// The part that is the same for downloads and uploads.
 fn steered(state: Holding, steered: &sys::tg_steered) -> HoldView {
     let answered = steered.echo.rtt_us > 0;
     let answer = |us| answered.then_some(us);

@@ -1,4 +1,4 @@
-//! What is steered, and how.
+//! How downloads are steered.
 
 use crate::connection::{Connection, MSS, RTT_US, window_of};
 use crate::gate::{Gate, Way};

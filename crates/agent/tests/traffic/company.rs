@@ -27,7 +27,7 @@ const LOOKS: Duration = Duration::from_secs(12);
 /// varies with the moments at which the senders lose packets. A law that took all queues for its own kept a tenth.
 const KEPT: f64 = 0.5;
 
-/// What the agent does not steer.
+/// The traffic that the agent does not steer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Other {
     /// A download by that congestion control.
@@ -159,7 +159,7 @@ fn agents(company: Company, steered: bool, other: &Connection) -> Vec<Agent> {
     ours.into_iter().chain(theirs).collect()
 }
 
-/// What we get, in Mbit/s.
+/// Our throughput, in Mbit/s.
 fn ours_mbps(company: Company, steered: bool) -> f64 {
     let link = |bps| Config {
         rate: Rate::constant(bps),

@@ -100,7 +100,7 @@ fn the_agent_sees_a_packet_first_then_downloads_then_uploads() {
                     let expected = [agents[way][0], down[way], up[way]];
                     assert_eq!(in_order(hook)[way], expected, "{hook:?} {order:?}");
                 }
-                // Those of uploads go and come back, as with a reload.
+                // The uploads' programs go and come back, as with a reload.
                 hold.release(interface().index, Direction::Up);
                 assert_eq!(in_order(hook)[0], [agents[0][0], down[0]]);
                 hold.attach(&interface(), Direction::Up).unwrap();

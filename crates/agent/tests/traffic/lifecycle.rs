@@ -219,7 +219,7 @@ fn an_empty_clsact_goes_with_the_agent_that_made_it_and_no_other() {
     on_testbed(|_| {
         drop(start(steering(), Hook::Clsact));
         assert_eq!(filters(), None);
-        // Another agent's, which was killed.
+        // The clsact of another agent, which was killed.
         let killed = start(steering(), Hook::Clsact);
         killed.leave();
         assert_eq!(filters().map(|all| all.len()), Some(1));

@@ -53,7 +53,7 @@ fn wait_for_count(agent: &Agent, reason: Reason, above: u64) {
     });
 }
 
-/// What is counted so far.
+/// How many packets have been counted under `reason` so far.
 fn so_far(agent: &Agent, reason: Reason) -> u64 {
     count(agent, Direction::Down, reason)
 }

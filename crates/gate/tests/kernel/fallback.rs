@@ -30,11 +30,11 @@ fn long(first: u8, version: u32) -> Vec<u8> {
     datagram
 }
 
-/// What becomes of a datagram to a port of the server's.
+/// What becomes of a datagram to a port of the server.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
     Arrives,
-    /// And the sender is told.
+    /// It does not arrive, and its sender gets an error.
     Rejected,
 }
 

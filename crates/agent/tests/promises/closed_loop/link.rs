@@ -43,7 +43,7 @@ pub struct Start {
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub acks: usize,
-    /// Of these, with a window below the kernel's.
+    /// Those of them with a window below the kernel's.
     pub lowered: usize,
     /// Mean queueing delay of arrived segments.
     pub queue_us: u64,

@@ -2,7 +2,7 @@
 
 use tidegate_agent::Kind;
 
-/// What a flow of UDP may be.
+/// The kinds of UDP flows.
 pub const KINDS: [Kind; 8] = [
     Kind::Quic,
     Kind::MaybeQuic,

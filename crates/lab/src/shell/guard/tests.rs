@@ -6,7 +6,7 @@ use nix::net::if_::if_nametoindex;
 use tidegate_netns::Namespace;
 use tidegate_testing::has_tun;
 
-/// Of IPv4.
+/// The guard of IPv4.
 fn guard() -> Result<Guard> {
     let mut guards = Guard::all()?;
     Ok(guards.remove(0))
