@@ -84,8 +84,8 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
 /*
  * The least lag of the last four to eight seconds; until a flow has seen that long, at most the path's. A
  * download's lag follows the way back at once, and so includes the uplink's queue; if an upload's lag included the
- * downlink's queue as fast, each queue would gain what the other loses, for ever. Within four seconds a cell's queue has
- * been empty.
+ * downlink's queue as fast, each queue would gain what the other loses, for ever. In four to eight seconds a cell's
+ * queue has been empty at least once.
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
