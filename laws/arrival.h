@@ -27,7 +27,7 @@ struct tg_segment {
 	tg_u8 unused[6];
 };
 
-/* What was measured by it: all that a law may ask. */
+/* The measurements of an arrival: a law reads nothing else of it. */
 struct tg_arrival {
 	tg_u64 now_us;	    /* when it came; for an upload: when the data left the uplink's queue */
 	tg_u32 tsval;	    /* the peer's timestamp, if `stamped` */

@@ -26,7 +26,7 @@
 #define TG_FLOW_DRIFT_SHIFT 9	      /* arithmetic: 2000 ppm, eight times the largest skew that is believed (delay.h) */
 
 struct tg_flow {
-	/* Written by what leaves. */
+	/* Written as segments leave. */
 	struct tg_window window;
 	tg_u32 sent_bytes;   /* window as the peer sees it */
 	tg_u32 kernel_bytes; /* window as the kernel had it */
@@ -34,7 +34,7 @@ struct tg_flow {
 	tg_u64 asked_us;     /* when data of ours left last */
 	tg_u8 opened;	     /* whether it was seen */
 
-	/* Written by what arrives. */
+	/* Written as segments arrive. */
 	struct tg_delay delay;
 	struct tg_round round;
 	struct tg_drs drs;
@@ -58,7 +58,7 @@ struct tg_flow {
 	tg_u32 promised;     /* right edge when its last start ended */
 	struct tg_member member;
 
-	/* Written by both, each to its own words. */
+	/* Written in both cases, each with its own words. */
 	struct tg_rtt rtt;
 };
 

@@ -20,8 +20,8 @@
  * The sender's window must not grow for ever, otherwise the wait grows too: once w is half as large again as the
  * largest recent W, one arriving packet is signalled as congestion (marked CE if ECT, else dropped). The next signal
  * waits for the sender's answer to it. The first one asks whether the sender is clocked by what leaves here
- * (`hold/ack_clocking.h`): nothing waits before it has answered two. A flow that is short, or sends as much as it receives, is
- * neither held nor signalled.
+ * (`hold/ack_clocking.h`): nothing waits before it has answered two. A flow that is short, or sends as much as it
+ * receives, is neither held nor signalled.
  *
  *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
@@ -43,10 +43,10 @@
 #define TG_HOLD_LEAST_SEGMENTS TG_LEAST_SEGMENTS    /* in segments: what one acknowledgement covers (RFC 9000 section 13.2.2) */
 
 struct tg_hold {
-	/* Written by what leaves. */
+	/* Written as packets leave. */
 	struct tg_send_log send_log;
 
-	/* Written by what arrives. */
+	/* Written as packets arrive. */
 	tg_u64 arrived;		  /* bytes in all: A */
 	tg_u64 until;		  /* packets that were made when no more than this had arrived may leave */
 	tg_u64 echoed;		  /* bytes that had arrived by the last echo that had data beside it */
@@ -58,7 +58,7 @@ struct tg_hold {
 	struct tg_clocking clocking;
 	struct tg_steered steered;
 
-	/* Written by both, each to its own count. */
+	/* Written in both cases, each with its own count. */
 	struct tg_hold_ways ways;
 };
 

@@ -82,9 +82,10 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
 }
 
 /*
- * The least lag of the last four to eight seconds; until a flow has seen that long, at most the path's. Downloads
- * follow the way back at once, and so include the uplink's queue; if uploads included the downlink's as fast, what one
- * of the two queues loses the other would gain, for ever. In so long a time a cell's queue has been empty.
+ * The least lag of the last four to eight seconds; until a flow has seen that long, at most the path's. A
+ * download's lag follows the way back at once, and so includes the uplink's queue; if an upload's lag included the
+ * downlink's queue as fast, each queue would gain what the other loses, for ever. In four to eight seconds a cell's
+ * queue has been empty at least once.
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
@@ -94,8 +95,8 @@ TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_u
 
 /*
  * When the acknowledged data left the queue: their departure plus their wait, as their group sees it. (A member whose
- * floor hides half of the queue would be early by so much, and a question would hear its bytes in the wrong half of a
- * period.) Not the time of the acknowledgement's arrival: a download's queue delivers acknowledgements in clusters
+ * floor hides half of the queue would be early by that half, and a question would hear its bytes in the wrong half of
+ * a period.) Not the time of the acknowledgement's arrival: a download's queue delivers acknowledgements in clusters
  * (Zhang, Shenker and Clark, SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples
  * the peer's clock tells the time, bounded by that arrival: nothing left the queue later.
  */

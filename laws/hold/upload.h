@@ -32,12 +32,12 @@
 #define TG_HOLD_UP_ANSWERS 64u	/* answers over which it is averaged how many bytes each stands for; swept */
 
 struct tg_hold_up {
-	/* Written by what leaves. */
+	/* Written as packets leave. */
 	struct tg_send_log send_log;
 	tg_u64 left;	     /* bytes in all */
 	tg_u32 signals;	     /* packets signalled */
 
-	/* Written by what arrives. */
+	/* Written as packets arrive. */
 	tg_u64 passed;		  /* P */
 	tg_u64 echoed;		  /* P by the last echo */
 	tg_u64 counted;		  /* P as far as tide knows it */
@@ -53,7 +53,7 @@ struct tg_hold_up {
 	struct tg_clocking clocking;
 	struct tg_steered steered;
 
-	/* Written by both, each to its own count. */
+	/* Written in both cases, each with its own count. */
 	struct tg_hold_ways ways;
 };
 

@@ -11,24 +11,24 @@ pub struct Constant {
     pub header: &'static str,
     /// Its name there.
     pub name: &'static str,
-    /// What its comment says.
+    /// Its comment.
     pub says: &'static str,
 }
 
-/// How many there are.
+/// The number of constants.
 const COUNT: usize = CONSTANTS.len();
 
-/// All of them, in the order of the array.
+/// All constants, in the order of the array.
 const CONSTANTS: &[Constant] = &include!(concat!(env!("OUT_DIR"), "/tunable.rs"));
 
 unsafe extern "C" {
-    /// What the law has.
+    /// The values that the laws use.
     safe static tg_tunable: [AtomicI64; COUNT];
-    /// What it has without the feature.
+    /// The values without the feature.
     safe static tg_tunable_in_use: [i64; COUNT];
 }
 
-/// All of them.
+/// All constants.
 pub fn constants() -> &'static [Constant] {
     CONSTANTS
 }

@@ -334,8 +334,8 @@ impl Connection {
         self.linger = None;
     }
 
-    /// What both directions have agreed on, once the handshake is over: the peer has answered with that window and those
-    /// timestamps.
+    /// Applies what both ends have agreed on, once the handshake is over: the peer has answered with that window and
+    /// those timestamps.
     fn establish(&mut self, now: Instant, window: u64, answer: Option<Timestamps>) {
         let options = if self.clock.in_use() { 12 } else { 0 };
         let peer = self.handshake.peer_options();

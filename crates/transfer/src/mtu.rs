@@ -80,8 +80,8 @@ impl Mtu {
     }
 }
 
-/// Timeouts of the direct path in a row after which a black hole may swallow its large packets (RFC 8899 §4.3): about 3 s,
-/// or 15 s before there is a round trip.
+/// Timeouts of the direct path in a row after which a black hole may swallow its large packets (RFC 8899 §4.3): about
+/// 3 s, or 15 s before there is a round trip.
 const BLACK_HOLE_TIMEOUTS: u64 = 4;
 
 /// What the timeouts show about the path.

@@ -151,7 +151,7 @@ impl Curve {
 }
 
 /// ∛a rounded down. Linux's `cubic_root` makes one Newton step from a table and is off by 0.2 % on
-/// average, which moves K, and so where the window is flat, by as much.
+/// average, which moves K, the time at which the window is flat, by the same share.
 fn cube_root(a: u64) -> u64 {
     let mut root = 0;
     for bit in (0..=21).rev() {

@@ -137,7 +137,7 @@ impl CongestionControl for Ledbat {
             .min(flight + ALLOWED_INCREASE)
             .max(MIN_CWND)
             .min(w.clamp);
-        // What has become smaller has left slow start.
+        // A window that has shrunk has left slow start.
         w.ssthresh = w.ssthresh.min(w.cwnd);
     }
 

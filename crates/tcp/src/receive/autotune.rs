@@ -93,11 +93,10 @@ impl Autotune {
         self.rtt.us_x8 > 0 && elapsed >= self.rtt.us_x8 / 8
     }
 
-    /// A round trip [is over](Self::is_over): the application has read up to `copied`, data have
-    /// arrived up to `next` (`tcp_rcv_space_adjust`). Returns the bytes of that round trip, if they
-    /// are more than ever.
+    /// A round trip [is over](Self::is_over): the application has read up to `copied`, data have arrived up to `next`
+    /// (`tcp_rcv_space_adjust`). Returns the bytes of that round trip, if they are more than in any before.
     pub(super) fn read(&mut self, now: Instant, copied: u64, next: u64) -> Option<u64> {
-        // What still waits has come too late to count.
+        // Data that have not been read yet came too late to count.
         let bytes = (copied - self.from).saturating_sub(next - copied);
         self.since = now;
         self.from = copied;

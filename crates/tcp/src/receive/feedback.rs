@@ -87,9 +87,9 @@ impl Receiver {
         self.feedback = Some(Feedback::new(now));
     }
 
-    /// The first offset for which there is no room. Data that AFC lets the peer send beyond the window are taken as far
-    /// as the buffer goes (Algorithm 1, line 2), and data in the part by which the window's scale rounded up as far as
-    /// that was promised.
+    /// The first offset for which there is no room. Data that AFC lets the peer send beyond the window are accepted up
+    /// to the end of the buffer (Algorithm 1, line 2), and up to the edge that was promised, which the window's scale
+    /// rounds up.
     pub(super) fn edge(&self) -> u64 {
         let promised = self.window.edge();
         match self.feedback {

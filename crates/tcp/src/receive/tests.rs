@@ -296,7 +296,7 @@ fn a_fixed_window_is_the_buffer_less_what_waits() {
             script.read(5000);
         }
     }
-    // Out of order takes nothing.
+    // Out-of-order data take nothing from the window.
     script.data(20_001, MSS);
     assert_eq!(script.advertise().1, 40_000 - 5000);
 }

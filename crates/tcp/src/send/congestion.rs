@@ -171,8 +171,8 @@ impl Congestion {
         self.window.count = 0;
     }
 
-    /// A reduction was for nothing: the window before it, and its threshold `prior` unless the present one is
-    /// higher; whether it was.
+    /// Undoes a needless reduction: restores the window before it, and the threshold `prior` if that is higher than the
+    /// present one. Returns whether it was higher.
     pub(super) fn undo(&mut self, flight: &Flight, prior: u32) -> bool {
         self.window.cwnd = self.algorithm.undo_cwnd(&self.window, flight);
         let raised = prior > self.window.ssthresh;

@@ -62,7 +62,7 @@ impl Marks {
         self.queue_cwr = self.mode == EcnMode::Classic;
     }
 
-    /// The reduction was for nothing (`tcp_ecn_withdraw_cwr`).
+    /// The reduction was needless (`tcp_ecn_withdraw_cwr`).
     pub(super) fn withdraw_cwr(&mut self) {
         self.queue_cwr = false;
     }

@@ -10,11 +10,10 @@ fn after_loss(cwnd: u32) -> Driver<Bic> {
     d
 }
 
-/// What Linux multiplies growth with where each segment has its ACK: `delayed_ack` begins at 32/16
-/// and rounds to 31/16.
+/// Linux's factor of growth if each segment has its ACK: `delayed_ack` begins at 32/16 and rounds to 31/16.
 const RATIO: f64 = 31.0 / 16.0;
 
-/// What a round trip adds, after the paper with Linux's constants, in segments.
+/// Growth in a round trip, after the paper with Linux's constants, in segments.
 fn growth(cwnd: f64, max: f64) -> f64 {
     let d = (cwnd - max).abs();
     if cwnd < max {

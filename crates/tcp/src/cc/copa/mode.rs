@@ -81,7 +81,7 @@ impl Competition {
         }
     }
 
-    /// What was seen before `now` says nothing of others.
+    /// Begins anew at `now`: earlier samples say nothing about other senders.
     pub fn begin(&mut self, now: Instant) {
         *self = Self::new(now);
     }

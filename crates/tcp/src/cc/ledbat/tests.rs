@@ -109,7 +109,7 @@ fn a_window_moves_by_off_target() {
 #[test]
 fn the_window_stays_within_its_bounds() {
     let (mut l, mut f, mut w) = (Ledbat::default(), flight(), window(50, 50));
-    // What is in flight bounds it: the application sends little.
+    // The data in flight bound it: the application sends little.
     f.outstanding = 7;
     l.cong_avoid(&mut w, &f, 1);
     assert_eq!(w.cwnd, 9);

@@ -11,7 +11,7 @@ pub(in crate::cc) struct Bubble {
 }
 
 impl Bubble {
-    /// What is sent from now on is marked, until all that is in flight now is delivered.
+    /// Marks all data sent from now on, until all data in flight now are delivered.
     pub fn mark(&mut self, delivered: u64, in_flight: u32) {
         let first = match self.delivered {
             Some((first, last)) if delivered <= last => first,

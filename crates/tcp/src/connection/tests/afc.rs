@@ -126,8 +126,8 @@ fn nothing_is_lost_to_the_application() {
     }
 }
 
-/// Whatever read rate a peer claims, no more than the send buffer is in flight, and segments that it drops are sent
-/// again to it alone.
+/// Whatever read rate a peer claims, no more than the send buffer is in flight, and only that peer gets the segments
+/// again that it drops.
 #[test]
 fn a_lying_peer_cannot_have_more_than_the_send_buffer() {
     const MEMORY: u64 = 200_000;

@@ -146,7 +146,7 @@ fn guesses_the_segment_size() {
     assert!(acks.data(at(0), data(1448), WINDOW));
     assert_eq!(acks.mss(), 1448);
     assert!(!acks.data(at(0), data(1448), WINDOW));
-    // One that is smaller says nothing, two of a size do.
+    // One smaller segment proves nothing, two of the same size do.
     assert!(!acks.data(at(0), data(1000), WINDOW));
     assert_eq!(acks.mss(), 1448);
     acks.data(at(0), data(1000), WINDOW);

@@ -66,7 +66,7 @@ fn a_round_trip_counts_what_was_read_less_what_waits() {
 }
 
 /// Two steps of a download as `ss` showed them: `rb405440 rcv_space:50680`, then `rb758982
-/// rcv_space:91224`; by hand, 2·50680·(1 + 2·(50680 − 28960)/28960) / 0.625, and likewise.
+/// rcv_space:91224`; by hand, 2·50680·(1 + 2·(50680 − 28960)/28960) / 0.625, and the same for the second.
 #[test]
 fn the_buffer_grows_as_linux_showed() {
     let mut memory = Memory::autotuned(131_072, 33_554_432);

@@ -27,7 +27,7 @@ fn frto_undoes_a_timeout_that_came_too_early() {
     assert_eq!(s.sent_at().last(), Some(&(502, 0)));
     assert_eq!(s.info().recovery, Recovery::Loss);
     s.at(520).ack(1, &[]);
-    // New data, nothing a second time.
+    // New data, no retransmissions.
     assert_eq!(s.sent(), [11, 12]);
     s.at(521).ack(2, &[]);
     let info = s.info();

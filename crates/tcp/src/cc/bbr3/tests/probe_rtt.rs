@@ -12,7 +12,7 @@ fn an_old_round_trip_is_measured_anew_with_half_the_bdp_of_the_old() {
     let expected = u64::from(b.control.bdp(PROBE_RTT_CWND_GAIN));
     assert!(until(&mut b, State::ProbeRtt, 12));
     assert!(b.now - stamp > MIN_RTT_WINDOW && b.now - stamp < Duration::from_millis(10_010));
-    // Of 40 ms, not of what is measured now.
+    // The BDP of 40 ms, not of the round trip that is measured now.
     assert!(
         near(b.control.probe_rtt_cwnd.into(), expected, 5),
         "{}",

@@ -60,7 +60,7 @@ fn startup_ends_on_loss_where_the_buffer_is_shallow() {
     let mut b = Bottleneck::new(Bbr3::new(1), link);
     assert!(until(&mut b, State::Drain, 5));
     let bound = u64::from(b.control.inflight_long_term);
-    // What was delivered in a round, or a BDP: not the two BDPs of the window.
+    // The bound is a round's delivery, or a BDP: not the two BDPs of the window.
     assert!(
         bound >= link.bdp() * 9 / 10 && bound <= link.bdp() + 120,
         "{bound}"
