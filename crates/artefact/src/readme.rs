@@ -36,7 +36,7 @@ fn filled(template: &str, claims: &Claims, expected: &Expected) -> Result<String
     let _ = write!(
         table,
         "\nTolerance of each number: {} % of it, or {} in its unit if that is more; its verdict (holds, direction, fails) must \
-         be the same. All claims take {minutes} minutes on two cores, after the build. Expected numbers are of behaviour \
+         be the same. All claims take {minutes:.1} minutes on two cores, after the build. Expected numbers are of behaviour \
          version {}.",
         tolerance.relative * 100.0,
         tolerance.absolute,

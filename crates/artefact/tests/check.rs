@@ -135,7 +135,7 @@ fn the_committees_page_has_every_claim() {
     let page = said(&artefact(path, "readme", &["--template", "page.md"]), 0);
     assert!(page.contains("| `quick`: it is quick (docs/quick.md) | `tidegate reproduce quick --quick` | 1 | 2 | gain (fig-1): 41.7 % |"), "{page}");
     assert!(
-        page.contains("take 6 minutes") && page.ends_with("End\n"),
+        page.contains("take 6.0 minutes") && page.ends_with("End\n"),
         "{page}"
     );
     fs::write(path.join("page.md"), "# Page\n").unwrap();

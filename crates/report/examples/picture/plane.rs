@@ -113,7 +113,8 @@ const ROOM: f64 = -25.0;
 
 /// Whether two stand side by side, so that their names would meet.
 fn close(one: &Place, other: &Place) -> bool {
-    (one.gained - other.gained).abs() < 12.0 && (one.queue / other.queue).ln().abs() < 0.5
+    let queues = (one.queue / other.queue).max(other.queue / one.queue);
+    (one.gained - other.gained).abs() < 12.0 && queues < 1.65
 }
 
 /// Whether a name goes to the left, since the nearest other point is on the right.
