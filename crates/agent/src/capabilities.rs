@@ -48,7 +48,7 @@ pub fn drop_capabilities() -> Result<(), AgentError> {
         .into_iter()
         .filter(|c| permitted.contains(c))
         .collect();
-    // Clearing the inheritable ones clears the ambient ones. Permitted ones could be raised again.
+    // Clearing the inheritable ones clears the ambient ones, too. Permitted ones go as well, or could be raised again.
     caps::clear(None, CapSet::Inheritable)
         .and_then(|()| caps::set(None, CapSet::Effective, &kept))
         .and_then(|()| caps::set(None, CapSet::Permitted, &kept))
