@@ -51,8 +51,8 @@ pub enum Malformed {
     Header(usize),
     /// More entries than a feedback may have.
     #[error(
-        "a feedback with {0} entries of a kind, expected at most {}",
-        Feedback::GAPS
+        "a feedback with {0} entries of a kind, expected at most {most}",
+        most = Feedback::GAPS
     )]
     Entries(usize),
     /// Neither IPv4 nor IPv6.
