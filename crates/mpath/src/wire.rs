@@ -50,7 +50,10 @@ pub enum Malformed {
     #[error("a header of {0} bytes, too short for its kind of packet")]
     Header(usize),
     /// More entries than a feedback may have.
-    #[error("a feedback with {0} entries of a kind, expected at most {most}", most = Feedback::GAPS)]
+    #[error(
+        "a feedback with {0} entries of a kind, expected at most {most}",
+        most = Feedback::GAPS
+    )]
     Entries(usize),
     /// Neither IPv4 nor IPv6.
     #[error("address family {0}, neither 4 nor 6")]
