@@ -120,7 +120,7 @@ fn check_public(args: &ProxyArgs) -> Result<(), BadInput> {
         }
         if !both && address.is_ipv4() != listen.is_ipv4() {
             return Err(BadInput(format!(
-                "--public {address}: the proxy listens at {listen}, by the other family alone"
+                "--public {address}: the proxy listens at {listen}, expected addresses of one IP version"
             )));
         }
     }

@@ -223,7 +223,7 @@ fn bad_input_is_refused() {
         (&[proxy[0], proxy[1], at], TOKEN),
         (
             &[proxy[0], proxy[1], at, "--secret", &bad],
-            "expected a token",
+            "expected an overlay's token",
         ),
         (&[proxy[0], proxy[1], at, "--secret", none], "no such file"),
         (&[proxy[0], proxy[1], "registry"], "expected a registry"),
@@ -234,7 +234,7 @@ fn bad_input_is_refused() {
         ),
         (
             &[&four[..], &["--public", "[2a00::1]:1"]].concat(),
-            "by the other family alone",
+            "expected addresses of one IP version",
         ),
         (&["registry", "--listen", &taken], "cannot listen at"),
         (
