@@ -251,7 +251,7 @@ fn garbage_is_refused_in_words() {
         (
             "POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n".to_owned(),
             "400",
-            "no number",
+            "is not a number",
         ),
         (
             "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n".to_owned(),
@@ -261,7 +261,7 @@ fn garbage_is_refused_in_words() {
         (
             "POST / HTTP/1.1\r\ncontent-length: 10\r\n\r\nshort".to_owned(),
             "408",
-            "does not end",
+            "incomplete",
         ),
     ];
     for (request, status, words) in cases {

@@ -221,9 +221,9 @@ enum tg_ecn {
 enum tg_origin {
 	/* unknown: none has left here yet */
 	TG_ORIGIN_UNKNOWN,
-	/* this machine */
+	/* this machine's own */
 	TG_ORIGIN_OWN,
-	/* another machine: this one forwards them */
+	/* another machine's: this one forwards them */
 	TG_ORIGIN_FORWARDED,
 };
 

@@ -23,4 +23,4 @@ mod uploads;
 use std::time::Duration;
 
 /// How long anything may take on a machine that has other things to do.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
