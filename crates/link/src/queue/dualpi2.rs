@@ -149,7 +149,7 @@ impl<P: Packet> DualPi2<P> {
         self.signals.signal(queued, at)
     }
 
-    /// RFC 9332 §A.1, lines 14 to 21: k p, which overload turns into drops with p² and marks of all others.
+    /// RFC 9332 §A.1, lines 14 to 21: k p. On overload it drops with p² and marks all others.
     fn signal_l4s(&mut self, mut queued: Queued<P>, at: Instant) -> Option<Queued<P>> {
         if self.is_short() {
             return Some(queued);
