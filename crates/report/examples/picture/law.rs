@@ -13,7 +13,7 @@ const TITLE: u32 = 44;
 const AXIS: u32 = 34;
 const FONT: &str = "sans-serif";
 
-/// Which colour of the theme a curve has.
+/// The theme's colour of a curve.
 #[derive(Clone, Copy)]
 enum Ink {
     Ours,
@@ -147,7 +147,7 @@ fn labelled(label: &str, ink: Ink, points: Vec<(f64, f64)>) -> Curve {
     }
 }
 
-/// Means of a second, for what comes in bursts.
+/// Means over a second, for bursty curves.
 fn smooth(curve: Curve) -> Curve {
     let points = &curve.points;
     let mean = |(t, _): &(f64, f64)| {
