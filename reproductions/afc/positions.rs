@@ -1,5 +1,5 @@
-//! What the paper leaves open: how the profiles of reader and network lie to each other, and what waits
-//! in front of the link.
+//! Two things that the paper leaves open: the phase between the profiles of reader and network, and the queue in front
+//! of the link.
 
 use super::fig06a::FOUR;
 use super::paths::{BOTH, Path, cases, label};

@@ -1,4 +1,4 @@
-//! The paths of the paper's emulations: one constant link, a buffer of so many bandwidth-delay products.
+//! The paths of the paper's emulations: one constant link, with a buffer in bandwidth-delay products.
 
 use crate::workloads::download;
 use tidegate_link::Loss;
@@ -22,7 +22,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// One without loss whose buffer is never full.
+    /// A path without loss whose buffer is never full.
     pub const fn new(mbps: f64, rtt_ms: f64) -> Self {
         Self {
             mbps,
@@ -47,7 +47,7 @@ impl Path {
         format!("{} Mbit/s, {} ms", self.mbps, self.rtt_ms)
     }
 
-    /// How long a packet takes, in ms.
+    /// Transmission time of a packet, in ms.
     pub fn packet_ms(&self) -> f64 {
         PACKET_BITS / (self.mbps * 1e3)
     }
@@ -57,7 +57,7 @@ impl Path {
         self.rtt_ms / self.packet_ms()
     }
 
-    /// So many seconds of it with these workloads, of which the first are not counted, and this congestion control.
+    /// A run of that many seconds with these workloads and this congestion control, without the warm-up.
     pub fn case(
         &self,
         what: &str,
@@ -90,7 +90,7 @@ impl Path {
     }
 }
 
-/// So many downloads that take what they can get, each begun so many seconds after the one before.
+/// Bulk downloads, each begun `apart_s` seconds after the one before.
 pub fn downloads(count: usize, apart_s: f64) -> Vec<Workload> {
     let one = |nth: usize| Workload {
         name: format!("download {}", nth + 1),
