@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers that the tests share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::path::Path;
@@ -68,7 +68,7 @@ pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n - 1.0) / n))
 }
 
-/// The only run of a scenario with curves of points so far apart.
+/// The only run of a scenario, with curves in bins of `bin`.
 pub fn curves(text: &str, bin: Duration) -> RunResult {
     let path = Path::new("test.toml");
     let scenario = Scenario::parse(&format!("name = \"test\"\n{text}"), path).expect("a scenario");
