@@ -1,7 +1,7 @@
 //! A cell that several users share: who is served in each transmission time interval (TTI).
 //!
-//! [`SharedLink`] carries real packets of several users. [`Sharing`] gives one [`Link`](crate::Link) neighbours that
-//! only count bytes. Both use the same scheduler.
+//! [`SharedLink`] carries real packets of several users. [`Sharing`] gives one [`Link`](crate::Link) neighbours whose
+//! traffic is modelled in bytes, without packets. Both use the same scheduler.
 
 mod contention;
 mod scheduler;

@@ -106,7 +106,7 @@ impl Abc {
             return 0.0;
         }
         let compared = match self.policy.feedback {
-            // Packets are whole: in a short window one more can have begun to leave than the link can carry in it.
+            // Packets are whole: with few in a window, one more can have begun to leave than the link carries in it.
             AbcFeedback::Dequeue => left.min(capacity),
             AbcFeedback::Enqueue => arrived,
         };

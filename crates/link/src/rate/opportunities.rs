@@ -23,7 +23,7 @@ pub(crate) trait Opportunities: Debug + Send + Sync {
         self.peek()
     }
 
-    /// Goes on to the next opportunity.
+    /// Passes the next opportunity, and goes on to the one after it.
     fn advance(&mut self) -> Burst;
 
     /// Goes on to the first opportunity later than `now`; until then there was nothing to send.

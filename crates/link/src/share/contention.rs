@@ -1,4 +1,4 @@
-//! One link in a cell beside neighbours that only count bytes.
+//! One link in a cell beside neighbours whose traffic is modelled in bytes, without packets.
 
 use super::scheduler::{Air, Scheduler};
 use crate::rate::{Burst, Opportunities};
