@@ -20,7 +20,7 @@ pub struct Compared {
     pub tolerance: f64,
     /// Whether it is within the tolerance and has the expected verdict.
     pub within: bool,
-    /// Whether tables show it even so.
+    /// Whether tables show it even if it is within.
     pub shown: bool,
 }
 
