@@ -32,8 +32,8 @@ pub fn fetches(sizes: &[u64], start_s: f64, pause_s: f64) -> Workload {
     }
 }
 
-/// The median home page of the HTTP Archive (Web Almanac 2024), and the next one so many seconds after
-/// it: 55 objects, 1.9 MB, over six connections.
+/// The median home page of the HTTP Archive (Web Almanac 2024), and the next one `pause_s` seconds
+/// after it: 55 objects, 1.9 MB, over six connections.
 pub fn median_page(pause_s: f64) -> WorkloadKind {
     let objects = |(kilobytes, count)| (0..count).map(move |_| kilobytes * 1000 / count);
     WorkloadKind::Page {

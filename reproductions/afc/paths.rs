@@ -49,7 +49,7 @@ pub fn hosts() -> Hosts {
     }
 }
 
-/// A run with receive buffers of so many bytes.
+/// A run with receive buffers of `buffer` bytes.
 pub fn run(buffer: u64, flow_control: FlowControl) -> Run {
     Run {
         window: Some(buffer),
@@ -178,7 +178,7 @@ impl Path {
         self.named(&format!("RTT {seconds} s"))
     }
 
-    /// With slots of so many round trips.
+    /// With slots of that many round trips.
     pub fn period(mut self, round_trips: f64) -> Self {
         self.period = round_trips;
         self.named(&format!("slots of {round_trips} RTT"))

@@ -8,7 +8,7 @@ use crate::pictures::lines;
 use tidegate_scenario::FlowControl;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Slots by which the network's profile begins after the connection.
+/// Starts of the network's profile, in slots after the connection's.
 const POSITIONS: [f64; 12] = [
     0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 2.75,
 ];

@@ -32,12 +32,12 @@ impl Path {
         }
     }
 
-    /// With a buffer of so many bandwidth-delay products.
+    /// With a buffer of that many bandwidth-delay products.
     pub fn buffer(self, products: f64) -> Self {
         Self { products, ..self }
     }
 
-    /// With so many packets lost at random.
+    /// With that share of packets lost at random.
     pub fn loss(self, loss: f64) -> Self {
         Self { loss, ..self }
     }

@@ -22,8 +22,8 @@
 //! = 453 ms, and Fig. 15 reports that DRWA *lowers* it by 48.97 %. Nor could 110208 fill the link near the server
 //! (Fig. 3). Table 3's latencies are emulated, including the smallest ("from 131ms to 798ms", IMC paper, section 6.1);
 //! Figs 2–4, 6–11 and 15–20 use a nearer server. Its distance follows from Fig. 15 by DRWA's own steady state:
-//! (1 − reduction) · window ÷ capacity = λ · RTTmin. The four reductions of Fig. 15 are therefore inputs of the model, and
-//! so are one row of Table 3 for each carrier (its capacity) and LTE's gain of Fig. 12: they have no verdict.
+//! (1 − reduction) · window ÷ capacity = λ · RTTmin. The four reductions of Fig. 15 are therefore inputs of the model,
+//! and so are one row of Table 3 for each carrier (its capacity) and LTE's gain of Fig. 12: they have no verdict.
 //!
 //! **Server in Korea.** Table 3 has LTE's gain of Fig. 12, 30.36 %, between 131 ms (−1.27 %) and 219 ms
 //! (38.67 %), at 201 ms; less the RTT to the near server that is the way to Korea, the same for both

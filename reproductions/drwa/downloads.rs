@@ -105,7 +105,7 @@ impl Download {
         self.named(congestion_control)
     }
 
-    /// For so many seconds.
+    /// For that many seconds.
     pub fn lasting(mut self, seconds: f64) -> Self {
         self.case.scenario.duration_s = seconds;
         self.named(&format!("{seconds} s"))

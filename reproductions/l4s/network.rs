@@ -22,7 +22,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A run of so many seconds over it.
+    /// A run of `duration_s` seconds over it.
     pub fn case(self, name: String, duration_s: f64, workloads: Vec<Workload>) -> Case {
         let delay_ms = self.rtt_ms / 2.0;
         let link = |queue| LinkSpec {

@@ -91,7 +91,7 @@ pub const UPLINKS: [Truth; 7] = [
 pub enum Carries {
     /// Packet after packet.
     Smoothly,
-    /// In turns of so many milliseconds.
+    /// In turns of that many milliseconds.
     InTurns(f64),
     /// As the generated cell does, whose rate changes.
     Generated(CellKind),

@@ -48,7 +48,7 @@ impl Network {
     }
 }
 
-/// A link with a queue of so many packets.
+/// A link with a queue of `packets` packets.
 pub fn link(mbps: f64, delay_ms: f64, packets: usize) -> LinkSpec {
     LinkSpec {
         queue: QueueSpec {

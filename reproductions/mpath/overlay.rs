@@ -179,7 +179,7 @@ impl Overlay {
         delay_ms(self.systems[from], self.systems[to])
     }
 
-    /// TCP between a pair, for so many seconds.
+    /// TCP between a pair, for that many seconds.
     pub fn tcp(&self, pair: usize, seconds: f64) -> Case {
         let flow = crate::workloads::bulk(TCP, Direction::Down, None, 1);
         self.case(format!("pair {pair}, TCP"), pair, seconds, 0, flow)

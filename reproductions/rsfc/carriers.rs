@@ -153,7 +153,7 @@ pub fn device(bytes: usize) -> QueueSpec {
     }
 }
 
-/// A radio link that carries so many kbit/s of payload.
+/// A radio link that carries `kbps` kbit/s of payload.
 fn hspa(kbps: f64, queue: QueueSpec) -> LinkSpec {
     let rate = radio::rate(radio::peak_mbps(kbps / 1e3), vec![[0.0, GOOD_DB]]);
     LinkSpec {

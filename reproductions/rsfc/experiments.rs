@@ -141,7 +141,7 @@ impl Experiment {
             .curves(&[UPLOAD.1, UPLINK.1])
     }
 
-    /// These workloads for so many seconds.
+    /// These workloads for that many seconds.
     pub fn new(
         place: &Place,
         sender: &str,

@@ -62,7 +62,7 @@ impl Link {
     }
 }
 
-/// A queue of so many packets.
+/// A queue with a limit in packets, and that policy.
 pub fn queue(packets: usize, policy: QueuePolicy) -> QueueSpec {
     QueueSpec {
         packets: Some(packets),

@@ -12,7 +12,7 @@ use tidegate_study::Extent;
 const RTTS_MS: [u32; 5] = [20, 50, 100, 200, 400];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 
-/// With `--quick`, every so many recordings.
+/// Stride over the recordings with `--quick`.
 const QUICK_STRIDE: usize = 3;
 
 /// Length of a download in seconds.

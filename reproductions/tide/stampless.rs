@@ -15,7 +15,7 @@ const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 const RATES_MBPS: [f64; 3] = [2.0, 10.0, 50.0];
 
-/// With `--quick`, every so many recordings.
+/// Stride over the recordings with `--quick`.
 const QUICK_STRIDE: usize = 3;
 
 /// Cells of every kind, each with a seed of its own.

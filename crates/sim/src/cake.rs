@@ -20,7 +20,7 @@ use tidegate_time::Instant;
 /// Bytes that CAKE's queue holds, at least.
 const QUEUE_BYTES: usize = 4 << 20;
 
-/// The packet by which CAKE's target is lengthened, in bits.
+/// The packet whose transmission time lengthens CAKE's target, in bits.
 const PACKET_BITS: f64 = 8.0 * 1514.0;
 
 /// Bytes that a device counts beyond each IP packet: an Ethernet header.

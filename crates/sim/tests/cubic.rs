@@ -126,7 +126,7 @@ fn teeth(times: &[f64], windows: &[f64], rtt_s: f64) -> Vec<Tooth> {
 }
 
 impl Tooth {
-    /// The window so many seconds after it began to grow, and how fast it grows then.
+    /// The window `t` seconds after it began to grow, and how fast it grows then.
     fn expected(&self, t: f64, rtt_s: f64) -> (f64, f64) {
         let start = self.windows[0];
         let k = libm::cbrt((self.w_max - start).max(0.0) / C);

@@ -34,7 +34,7 @@ struct Measured {
     timeouts: u64,
 }
 
-/// A download of about so many packets with a receive window that is never full, where each packet is lost with probability
+/// A download of about `packets` packets with a receive window that is never full, where each packet is lost with probability
 /// `p`.
 fn download(sender: &str, p: f64, one_way_ms: f64, packets: f64, seed: u64) -> Measured {
     let rounds = packets / (1.3 / libm::sqrt(p));

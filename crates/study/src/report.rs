@@ -46,7 +46,7 @@ pub struct FigureReport {
     pub doubtful: Vec<Doubtful>,
 }
 
-/// A run of which the laboratory says that it should not be counted.
+/// A run that should not be counted, according to the laboratory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Doubtful {
     /// The case's name.

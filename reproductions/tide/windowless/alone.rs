@@ -18,7 +18,7 @@ use tidegate_study::{Case, Claim, Entry, Extent, Listing, Quantity, Sample};
 const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 
-/// With `--quick`, every so many recordings.
+/// Stride over the recordings with `--quick`.
 const QUICK_STRIDE: usize = 5;
 
 /// Mean rates of the links that never change, in Mbit/s.

@@ -30,7 +30,7 @@ pub fn paths(extent: &Extent) -> Result<Vec<Path>> {
 /// The same at one base RTT.
 ///
 /// # Errors
-/// Likewise.
+/// When a link cannot be read.
 pub fn paths_of_one_rtt(extent: &Extent) -> Result<Vec<Path>> {
     paths::over(links(extent), &[RTT_MS])
 }

@@ -22,7 +22,7 @@ pub struct RedPolicy {
     pub max_probability: f64,
     /// w_q: the weight of the newest queue length in the average (section VI: 0.002).
     pub weight: f64,
-    /// s: how long a typical packet takes to be sent, by which the average of an idle queue falls.
+    /// s: transmission time of a typical packet, which sets how fast the average of an idle queue falls.
     pub packet_time: Duration,
 }
 

@@ -27,7 +27,7 @@ pub struct Video {
 
 /// The bit rates that the server offers.
 enum Source {
-    /// One bit rate, in chunks of so many bytes.
+    /// One bit rate, with the bytes of a chunk.
     One(u64),
     /// Several bit rates.
     Several(Box<Several>),

@@ -25,8 +25,8 @@ pub fn run(text: &str) -> RunResult {
     set.runs.remove(0)
 }
 
-/// A scenario of so many seconds with these workloads, on a link of `mbps` down, 5 up, and 20 ms each
-/// way, with a queue of so many packets.
+/// A scenario of `seconds` seconds with these workloads, on a link of `mbps` down, 5 up, and 20 ms each way, with a
+/// queue of `packets` packets.
 pub fn scenario(mbps: f64, seconds: f64, packets: usize, workloads: &str) -> String {
     format!(
         "duration_s = {seconds}

@@ -129,7 +129,7 @@ struct Printed {
     dropping: bool,
 }
 
-/// A packet that waited so many nanoseconds and leaves so many bytes behind.
+/// A packet's wait in nanoseconds, and the bytes that it leaves behind.
 type Waited = (i64, usize);
 
 impl Printed {
