@@ -23,7 +23,7 @@ impl Set {
 
 /// A judge: runs, and the numbers read from them.
 pub struct Judge {
-    /// What it is called.
+    /// Its name.
     pub id: &'static str,
     /// The runs.
     pub cases: Vec<Case>,

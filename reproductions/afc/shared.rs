@@ -7,7 +7,7 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Sample};
 
-/// What the link in the middle carries, and what each application reads, in Mbit/s of each slot.
+/// Mbit/s of each slot that the link in the middle carries, and that each application reads.
 const NETWORK: [f64; 3] = [2.0, 4.0, 4.0];
 const READS: [f64; 3] = [0.0, 6.0, 6.0];
 

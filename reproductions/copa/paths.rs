@@ -11,7 +11,7 @@ const PACKET_BITS: f64 = 12_000.0;
 /// A link and its propagation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// What it carries, in Mbit/s.
+    /// Its rate in Mbit/s.
     pub mbps: f64,
     /// Base round trip in ms.
     pub rtt_ms: f64,
@@ -42,7 +42,7 @@ impl Path {
         Self { loss, ..self }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> String {
         format!("{} Mbit/s, {} ms", self.mbps, self.rtt_ms)
     }

@@ -41,7 +41,7 @@ pub fn links() -> Vec<Known> {
     ]
 }
 
-/// What is kept of them.
+/// The curves kept of them.
 pub const CURVES: [&str; 7] = [
     "period_ms",
     "rate_mbps",

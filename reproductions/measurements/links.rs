@@ -86,7 +86,7 @@ pub const UPLINKS: [Truth; 7] = [
     truth("Huawei E3276", 1000.0, Kind::PacketsTail),
 ];
 
-/// What a link carries, and when.
+/// A link's rate over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Carries {
     /// Packet after packet.
@@ -127,7 +127,7 @@ pub struct Known {
     pub test: &'static str,
     /// Its buffer.
     pub truth: Truth,
-    /// What it carries, and when.
+    /// Its rate over time.
     pub carries: Carries,
     /// Its mean rate, in Mbit/s.
     pub mbps: f64,
@@ -136,7 +136,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// What tells it from all others.
+    /// Identifies the link.
     pub fn name(&self) -> String {
         let Self {
             test,

@@ -10,7 +10,7 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Extent, Sample};
 
-/// What is run, for people.
+/// The runs, in words.
 pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologies: an access link of 20 Mbit/s at the sender, a direct path \
      over a core link of 10 Mbit/s, and ways through proxies over the same core link, one that is larger than the third's and one of \
      5 Mbit/s. Round trips, queues, the second core link's rate and where the access link lies are not in the text. The second core link has \

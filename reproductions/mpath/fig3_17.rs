@@ -29,7 +29,7 @@ pub fn figure(pairs: &Pairs) -> Figure {
     whole
 }
 
-/// What is compared, and the picture.
+/// The comparisons, and the picture.
 type Part = (Vec<Quantity>, Drawing);
 
 /// Fig. 3.17: how often mPath gains, and how much.

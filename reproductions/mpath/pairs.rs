@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidegate_scenario::TransferResult;
 use tidegate_study::{Case, Extent, Sample};
 
-/// What is run, for people.
+/// The runs, in words.
 pub const METHOD: &str = "A generated overlay (reproductions/mpath/overlay.rs states its assumptions): 60 systems, core links between each two, 450 \
      proxies. How many pairs have their bottleneck in the core is an assumption, so the shares of pairs that gain say how mPath \
      fares on such an overlay, not how the Internet is. Nothing else happens on a link: its rate is what others leave.";

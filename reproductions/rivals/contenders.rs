@@ -106,7 +106,7 @@ impl Rival {
         Self::Abc,
     ];
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux => "Linux",

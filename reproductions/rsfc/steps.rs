@@ -25,7 +25,7 @@ pub const UPLINK_KBPS: f64 = 400.0;
 /// Ratio of the delay before and after to the small delay.
 pub const FACTORS: [f64; 2] = [2.0, 4.0];
 
-/// What is run, in words.
+/// The runs, in words.
 pub const METHOD: &str = "The way there and back takes 2 or 4 times as long before 5 s and after 20 s as between. The thesis does not say \
      by how much it changed.";
 

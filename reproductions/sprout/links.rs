@@ -28,7 +28,7 @@ const SAMPLE_INTERVAL_MS: u64 = 1;
 /// Sprout, or Sprout-EWMA.
 pub const FORECASTS: [SproutForecast; 2] = [SproutForecast::Cautious, SproutForecast::Ewma];
 
-/// What the paper calls it.
+/// Its name in the paper.
 pub const fn name(forecast: SproutForecast) -> &'static str {
     match forecast {
         SproutForecast::Cautious => "Sprout",

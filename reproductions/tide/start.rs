@@ -13,7 +13,7 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
-/// What counts as the start.
+/// Seconds that count as the start.
 const START: Span = Span(0.0, 5.0);
 
 /// Share of the link from which on it counts as used.
@@ -82,7 +82,7 @@ impl Trials {
         })
     }
 
-    /// Those whose pictures are shown.
+    /// The trials with pictures.
     fn shown(&self) -> impl Iterator<Item = &Trial> {
         self.all()
             .filter(|trial| QUICK_RTTS_MS.contains(&trial.path.rtt_ms))

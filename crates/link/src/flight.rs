@@ -95,7 +95,7 @@ impl<P: Packet> Flight<P> {
 pub(crate) struct Bent<P> {
     jumble: Jumble<P>,
     middlebox: Option<Boxed<P>>,
-    /// What the middlebox let through, in order of `due`.
+    /// Packets that the middlebox has released, in order of `due`.
     arrived: VecDeque<Delivery<P>>,
 }
 

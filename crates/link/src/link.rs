@@ -15,7 +15,7 @@ use tidegate_time::earlier;
 /// A packet at the far end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<P> {
-    /// What was pushed.
+    /// The packet that was pushed.
     pub packet: P,
     /// When its last byte leaves the far end.
     pub due: Instant,

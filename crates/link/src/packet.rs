@@ -1,4 +1,4 @@
-//! What a link carries.
+//! Packets on a link.
 
 use crate::Ecn;
 

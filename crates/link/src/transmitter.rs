@@ -141,7 +141,7 @@ pub(crate) struct Bursty<P> {
     opportunities: Box<dyn Opportunities>,
     /// The first of them.
     next: Burst,
-    /// What is left of the one at hand.
+    /// The rest of the current opportunity.
     current: Burst,
     /// The packet that did not fit into the opportunities so far.
     sending: Option<Sending<P>>,

@@ -1,4 +1,4 @@
-//! What queue disciplines and stages promise, seen from outside a link.
+//! Promises of queue disciplines and stages, tested from outside a link.
 
 use std::time::Duration;
 use tidegate_link::{

@@ -57,7 +57,7 @@ impl Recorded {
         }
     }
 
-    /// What is carried in all, in nanobits.
+    /// Nanobits that it carries in all.
     pub fn nanobits(&self) -> u128 {
         match self {
             Self::Rates(steps) => steps.iter().map(Step::nanobits).sum(),

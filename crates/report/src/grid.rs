@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 pub(crate) struct Head {
     /// What the column holds.
     pub(crate) kind: Kind,
-    /// What is measured: `queueing delay`.
+    /// The measured quantity: `queueing delay`.
     pub(crate) quantity: &'static str,
     /// The same for narrow screens: `queue`.
     pub(crate) short: &'static str,
@@ -105,7 +105,7 @@ impl<T> Column<T> {
 /// Heads and cells. Every row has a cell for every head.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    /// What the table is about; empty for the main one.
+    /// Subject of the table; empty for the main one.
     pub(crate) title: &'static str,
     /// One a column.
     pub(crate) heads: Vec<Head>,

@@ -107,7 +107,7 @@ fn cubic_follows_its_curve_and_converges_fast() {
 const TARGET_S: f64 = 0.005;
 const INTERVAL_S: f64 = 0.1;
 
-/// What a fluid CUBIC uses of a link under CoDel, where its window grows as Reno's would (RFC 9438
+/// Utilisation of a link by a fluid CUBIC under CoDel, where its window grows as Reno's would (RFC 9438
 /// section 4.3: a packet in 1 / 0.53 round trips): from 0.7 of the one at which CoDel drops, which is
 /// that of the pipe and the target, and what the interval and the loss' round trip add.
 fn codel_utilisation(rate: f64, round_trip_s: f64) -> f64 {

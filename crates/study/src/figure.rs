@@ -57,7 +57,7 @@ pub struct Figure {
     pub id: &'static str,
     /// What it shows, in a few words.
     pub title: &'static str,
-    /// What the paper says about it.
+    /// The paper's claim.
     pub claim: &'static str,
     /// How it was done here, if that needs saying.
     pub method: &'static str,
@@ -75,7 +75,7 @@ pub struct Quantity {
     pub name: String,
     /// Its unit.
     pub unit: &'static str,
-    /// What the paper says.
+    /// The paper's number, or its bound.
     pub claim: Claim,
     /// Ours.
     pub read: Reading,

@@ -13,7 +13,7 @@ const MOST: usize = 100_000_000;
 /// Longest delay in milliseconds.
 const MAX_MS: f64 = 60_000.0;
 
-/// What a line should be.
+/// The expected form of a line.
 const EXPECTED: &str = "a delay in milliseconds, 0 to 60000";
 
 /// One-way delays recorded every 10 ms, looped.

@@ -13,7 +13,7 @@ pub(crate) struct Fifo<P> {
     max_bytes: usize,
     /// Whether the oldest packets are dropped to make room for the newest.
     drops_head: bool,
-    /// What keeps the queue shorter than the limits.
+    /// Active queue management, if there is any.
     guard: Option<Box<dyn Guard<P>>>,
     signals: Signals,
 }

@@ -100,7 +100,7 @@ struct Turns {
     series: Arc<ScheduledSeries>,
     /// Intervals so far.
     passed: u64,
-    /// What they carried, in nanobits.
+    /// Nanobits that they carried.
     carried: u128,
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The line that may come first.
 const HEADER: &str = "seconds,bits_per_second";
 
-/// What a row should be.
+/// The expected form of a row.
 const EXPECTED: &str = "seconds,bits_per_second: two numbers, from 0 to 1e9 and from 0 to 1e11";
 
 /// Largest time of a row: thirty years, which fit into 64 bits of nanoseconds.
@@ -37,11 +37,11 @@ pub struct RateSeries {
     rows: Arc<Vec<Row>>,
     /// Whether the rate is linear from each row to the next and from the last to the first.
     is_interpolated: bool,
-    /// What the period carries before each [`STRIDE`]th row, in nanobits.
+    /// Nanobits that the period carries before each [`STRIDE`]th row.
     before: Arc<Vec<u128>>,
     /// When the series starts anew.
     period: u64,
-    /// What one period carries, in nanobits.
+    /// Nanobits that one period carries.
     total: u128,
 }
 
@@ -218,7 +218,7 @@ impl RateSeries {
         }
     }
 
-    /// What the period carries before that row, in nanobits.
+    /// Nanobits that the period carries before that row.
     fn before(&self, index: usize) -> u128 {
         let known = index / STRIDE;
         let since = (known * STRIDE..index).map(|index| {
@@ -244,7 +244,7 @@ impl RateSeries {
         self.total as f64 / self.period as f64
     }
 
-    /// What could have been carried before `t`, in nanobits.
+    /// Nanobits that could have been carried before `t`.
     pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
         let (periods, index) = self.locate(t);
         let segment = self.segment(index);

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Opportunities of one millisecond, at most: 1.5 GB. An endless file is usually one line repeated for ever.
 const MOST_AT_ONCE: u32 = 1_000_000;
 
-/// What a line should be.
+/// The expected form of a line.
 const EXPECTED: &str = "a whole number of milliseconds, 0 to 4294967295";
 
 /// Bytes of one opportunity.

@@ -26,7 +26,7 @@ fn releases(shaper: &mut Shaper<Vec<u8>>, now: Instant) -> Vec<Instant> {
         .collect()
 }
 
-/// What the bucket holds leaves at once, the rest at the rate.
+/// A full bucket lets its bytes leave at once, the rest leaves at the rate.
 #[test]
 fn a_burst_passes_and_then_the_rate() {
     let mut shaper = shaper();

@@ -14,13 +14,13 @@ use std::time::Duration;
 /// recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sharing {
-    /// Who is served when.
+    /// The scheduler.
     pub scheduler: Scheduler,
     /// Users in the cell, this link's included.
     pub users: u32,
     /// The scheduler's transmission time interval (LTE: 1 ms).
     pub tti: Duration,
-    /// What each of the others receives.
+    /// Traffic of each of the others.
     pub traffic: CrossTraffic,
     /// Seed of the others' traffic.
     pub seed: u64,
@@ -41,7 +41,7 @@ pub struct CrossTraffic {
 /// Length of a neighbour's packets.
 const PACKET_BYTES: u64 = 1500;
 
-/// What a neighbour's queue holds, in bytes.
+/// Bytes that a neighbour's queue holds.
 const QUEUE_BYTES: u64 = 1000 * PACKET_BYTES;
 
 /// The opportunities that a scheduler leaves to one link among several.

@@ -28,7 +28,7 @@ struct Curve {
 }
 
 struct Panel {
-    /// What is on the vertical axis, with its unit.
+    /// Quantity on the vertical axis, with its unit.
     axis: &'static str,
     curves: Vec<Curve>,
 }
@@ -43,7 +43,7 @@ pub struct Picture {
 /// Makes a picture of its scenario's results.
 pub type Make = fn(&ResultSet) -> Result<Picture, Box<dyn Error>>;
 
-/// What makes the picture of that name, if there is one.
+/// The function that makes the picture with that name, if there is one.
 pub fn find(name: &str) -> Option<Make> {
     match name {
         "fade" => Some(fade),

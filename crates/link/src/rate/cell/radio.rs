@@ -133,7 +133,7 @@ impl Dipper {
         }
     }
 
-    /// What is left of the rate in the next interval.
+    /// Share of the rate that is left in the next interval.
     fn step(&mut self, rng: &mut Pcg64Mcg) -> f64 {
         while self.left == 0 {
             self.down = !self.down;
