@@ -1,18 +1,18 @@
-//! What a constant of a law, or of mPath, is judged by: runs, and what is read from them.
+//! Judges for the constants of a law, or of mPath: runs, and the numbers read from them.
 
 use tidegate_study::{Case, Sample};
 
-/// Which runs: a value that was chosen by one set is checked by the other.
+/// Which runs: a value chosen with one set is checked with the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
-    /// To choose by.
+    /// To choose a value.
     Choice,
-    /// To check with: other links, round trips and mixes.
+    /// To check a value: other links, round trips and mixes.
     Check,
 }
 
 impl Set {
-    /// The first to choose by, the second to check with.
+    /// `choice` for the first set, `check` for the second.
     pub fn pick<T>(self, choice: T, check: T) -> T {
         match self {
             Self::Choice => choice,
@@ -21,17 +21,17 @@ impl Set {
     }
 }
 
-/// What a constant is judged by.
+/// A judge: runs, and the numbers read from them.
 pub struct Judge {
-    /// What it is called.
+    /// Its name.
     pub id: &'static str,
-    /// What is run.
+    /// The runs.
     pub cases: Vec<Case>,
-    /// What is read from that.
+    /// The numbers.
     pub measures: Vec<Measure>,
 }
 
-/// Which of two numbers is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The larger.
@@ -44,7 +44,7 @@ pub enum Better {
 pub struct Measure {
     /// What it is, with its unit.
     pub name: String,
-    /// Which is better, where that is known.
+    /// Which direction is better, if that is known.
     pub better: Option<Better>,
     /// Reads it.
     pub read: Reading,
@@ -53,7 +53,7 @@ pub struct Measure {
 type Reading = Box<dyn Fn(&Sample) -> f64 + Send + Sync>;
 
 impl Measure {
-    /// Of which more is better.
+    /// A number of which more is better.
     pub fn more(name: &str, read: impl Fn(&Sample) -> f64 + Send + Sync + 'static) -> Self {
         Self {
             name: name.into(),
@@ -62,7 +62,7 @@ impl Measure {
         }
     }
 
-    /// Of which less is better.
+    /// A number of which less is better.
     pub fn less(name: &str, read: impl Fn(&Sample) -> f64 + Send + Sync + 'static) -> Self {
         Self {
             better: Some(Better::Less),

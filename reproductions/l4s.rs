@@ -1,5 +1,5 @@
-//! What the papers of DCTCP, Prague and DualPI2 print: the senders and the queue that a network could have if carriers
-//! cooperated.
+//! Results that the papers of DCTCP, Prague and DualPI2 print: senders and a queue that a network could have if
+//! carriers cooperated.
 
 mod dctcp;
 mod dualq;

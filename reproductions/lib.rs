@@ -1,5 +1,5 @@
-//! The papers' figures and tables, and what our own law has to show, a file for each: what it claims,
-//! what is run for it, and how ours is read from the runs.
+//! Figures and tables of papers, and the goals of our own law, a file for each: the claims, the runs, and how our
+//! numbers are read from them.
 
 pub mod abc;
 pub mod afc;

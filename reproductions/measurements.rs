@@ -1,4 +1,4 @@
-//! Chapter 4 of the thesis: what a prober finds on links of which everything is known.
+//! Chapter 4 of the thesis: a prober's findings on links whose properties are known.
 
 mod aqm;
 mod buffers;

@@ -90,7 +90,7 @@ pub fn cumulative(title: &str, x: Axis, series: Vec<(String, Vec<f64>)>) -> Figu
     }
 }
 
-/// A stair that rises at each value.
+/// A staircase that rises at each value.
 fn steps(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.sort_by(f64::total_cmp);
     let each = 100.0 / values.len() as f64;

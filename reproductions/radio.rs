@@ -1,14 +1,14 @@
 //! The radio of a phone on a desk.
 //!
-//! **Signal.** In good signal (−75 to −87 dBm, section 5.1 of the DRWA report) or weak (−95 to −105,
-//! its Fig. 16). −105 dBm is where they could still measure, so it is put where the lowest modulation and
-//! coding scheme begins, −6.9 dB; the middles of the two ranges are then 17 and −2 dB. Fading of 4 dB that
-//! changes within 150 ms is what the shipped cell models have (0.25 to 0.6 nepers of rate). Those models
-//! themselves are of phones in moving cars: with them, gains set in 100 ms earlier than in its Table 3.
+//! **Signal.** Good (−75 to −87 dBm, section 5.1 of the DRWA report) or weak (−95 to −105, its Fig. 16). At −105 dBm
+//! they could still measure, so we place it where the lowest modulation and coding scheme begins, at −6.9 dB; the
+//! middles of the two ranges are then 17 and −2 dB. Fading of 4 dB that changes within 150 ms matches the shipped cell
+//! models (0.25 to 0.6 nepers of rate). Those models themselves describe phones in moving cars: with them, gains set
+//! in 100 ms earlier than in its Table 3.
 //!
-//! **Link-layer retransmission.** A tenth of the transmissions fails: the rate to which link adaptation
-//! steers, and for which the rates are defined. The next try comes after HARQ's round trip: 8 ms
-//! in LTE, 12 ms in HSPA (six intervals of 2 ms), 6.7 ms in EVDO (four slots of 5/3 ms).
+//! **Link-layer retransmission.** A tenth of the transmissions fails: link adaptation steers to that rate, and the
+//! schemes' rates are defined for it. The next try comes after HARQ's round trip: 8 ms in LTE, 12 ms in HSPA (six
+//! intervals of 2 ms), 6.7 ms in EVDO (four slots of 5/3 ms).
 
 use std::time::Duration;
 use tidegate_link::SignalWalk;
@@ -33,14 +33,14 @@ const COHERENCE_MS: f64 = 150.0;
 /// Share of transmissions that fail.
 const BLOCK_ERRORS: f64 = 0.1;
 
-/// Transmissions of one packet, at most: a loss in 10⁸.
+/// Largest number of transmissions of a packet: a loss in 10⁸.
 const TRIES: u32 = 8;
 
-/// Bits on the link for one of payload.
+/// Bits on the link for each bit of payload.
 pub const HEADERS: f64 = 1500.0 / 1448.0;
 
-/// Rate of the best modulation and coding scheme, in Mbit/s, such that the link carries that much
-/// payload in good signal.
+/// Rate of the best modulation and coding scheme, in Mbit/s, with which the link carries that much payload in good
+/// signal.
 pub fn peak_mbps(payload_mbps: f64) -> f64 {
     let still = SignalWalk::new(&[(Duration::ZERO, GOOD_DB)], 1e9, None, 0);
     let share = still.expect("a signal").mean_bps() / 1e9;

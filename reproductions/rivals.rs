@@ -1,4 +1,4 @@
-//! What people use against bufferbloat on such links, and what the best papers propose, beside `tide`.
+//! Remedies against bufferbloat on such links, those in use and those of the best papers, beside `tide`.
 
 mod changes;
 mod contenders;

@@ -1,5 +1,4 @@
-//! "Receiver-Side Flow Control", chapter 5 of the thesis, and the measurements of chapter 4 that it
-//! answers.
+//! "Receiver-Side Flow Control", chapter 5 of the thesis, and the measurements of chapter 4 that motivate it.
 
 mod both;
 mod carriers;

@@ -1,30 +1,30 @@
-//! What happened in some seconds of a run.
+//! Parts of a run, and numbers read from them.
 
 use crate::means::mean;
 use tidegate_measure::{BIN, quantiles};
 use tidegate_study::Sample;
 
-/// Curves have a point each so many seconds.
+/// Seconds between the points of a curve.
 pub const BIN_S: f64 = BIN.as_secs_f64();
 
-/// From when to when, in seconds.
+/// Start and end, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Span(pub f64, pub f64);
 
 impl Span {
-    /// How long it is, in seconds.
+    /// Its length in seconds.
     pub fn length_s(self) -> f64 {
         self.1 - self.0
     }
 
-    /// The values of those of a curve's bins that begin in it.
+    /// Values of the curve's bins that begin in it.
     pub fn values(self, curve: &[(f64, f64)]) -> impl Iterator<Item = f64> {
         self.points(curve).map(|point| point.1)
     }
 
-    /// Those of a curve's bins that begin in it.
+    /// The curve's bins that begin in it.
     pub fn points(self, curve: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
-        // Times are sums of fractions.
+        // Times are sums of fractions, so compare with a margin.
         let Self(from, to) = self;
         let within = move |t: f64| t > from - BIN_S / 2.0 && t < to - BIN_S / 2.0;
         curve.iter().copied().filter(move |point| within(point.0))
@@ -42,7 +42,7 @@ impl Span {
         mean(curves.map(|curve| quantiles(self.values(&curve).collect()).p95))
     }
 
-    /// In percent of what the downlink could have carried, mean over the seeds.
+    /// Use of the downlink in percent of its capacity, mean over the seeds.
     pub fn utilisation(self, sample: &Sample, case: &str) -> f64 {
         let [delivered, capacity] =
             ["delivered_bps", "capacity_bps"].map(|quantity| sample.curves(case, quantity));
@@ -54,7 +54,7 @@ impl Span {
         )
     }
 
-    /// What was not used, in seconds of the downlink, mean over the seeds.
+    /// Unused capacity, in seconds of the downlink, mean over the seeds.
     pub fn lost_s(self, sample: &Sample, case: &str) -> f64 {
         (1.0 - self.utilisation(sample, case) / 100.0) * self.length_s()
     }

@@ -1,4 +1,4 @@
-//! What holds for every paper.
+//! Properties of every paper.
 
 use std::collections::BTreeMap;
 use tidegate_study::{Extent, Figure};
@@ -51,7 +51,7 @@ fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
     }
 }
 
-/// What is chosen for the real kernel is there.
+/// The selections for the real kernel exist.
 #[test]
 fn selections_for_the_laboratory_name_figures() {
     let lab = &extents()[2];

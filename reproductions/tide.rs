@@ -1,6 +1,5 @@
-//! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay;
-//! several downloads, paths that change, uploads, starts, short flows, pages and videos, mixes, company, what has
-//! no window.
+//! Goals of `tide`: every link there is, against DRWA, and on the plane of throughput and delay; several downloads,
+//! paths that change, uploads, starts, short flows, pages and videos, mixes, company, traffic without a window.
 
 mod aftermath;
 mod against;

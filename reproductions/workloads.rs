@@ -1,4 +1,4 @@
-//! What the hosts do.
+//! Workloads of the hosts.
 
 use tidegate_scenario::{Direction, Workload, WorkloadKind};
 
@@ -6,12 +6,12 @@ use tidegate_scenario::{Direction, Workload, WorkloadKind};
 /// and number of objects of each type. It gives no numbers of fonts and style sheets; those are ours.
 const PAGE: [(u64, u64); 5] = [(18, 1), (78, 8), (613, 24), (131, 4), (1054, 18)];
 
-/// A download that takes what it can get, from the start of the run to its end.
+/// A bulk download, from the start of the run to its end.
 pub fn download() -> Workload {
     bulk("download", Direction::Down, None, 1)
 }
 
-/// An upload that takes what it can get, from `start_s` to `stop_s`.
+/// A bulk upload, from `start_s` to `stop_s`.
 pub fn upload(start_s: f64, stop_s: f64) -> Workload {
     Workload {
         start_s,
@@ -32,8 +32,8 @@ pub fn fetches(sizes: &[u64], start_s: f64, pause_s: f64) -> Workload {
     }
 }
 
-/// The median home page of the HTTP Archive (Web Almanac 2024), and the next one so many seconds after
-/// it: 55 objects, 1.9 MB, over six connections.
+/// The median home page of the HTTP Archive (Web Almanac 2024), and the next one `pause_s` seconds
+/// after it: 55 objects, 1.9 MB, over six connections.
 pub fn median_page(pause_s: f64) -> WorkloadKind {
     let objects = |(kilobytes, count)| (0..count).map(move |_| kilobytes * 1000 / count);
     WorkloadKind::Page {
@@ -44,7 +44,7 @@ pub fn median_page(pause_s: f64) -> WorkloadKind {
     }
 }
 
-/// As much as TCP carries, over so many connections.
+/// A bulk flow, over that many connections.
 pub fn bulk(name: &str, direction: Direction, bytes: Option<u64>, flows: u64) -> Workload {
     let bulk = WorkloadKind::Bulk {
         direction,
@@ -54,7 +54,7 @@ pub fn bulk(name: &str, direction: Direction, bytes: Option<u64>, flows: u64) ->
     Workload::new(name, bulk)
 }
 
-/// Echoes in IP packets of so many bytes, so often.
+/// Echoes in IP packets of that many bytes, at that interval.
 pub const fn ping(interval_ms: f64, packet_bytes: u64) -> WorkloadKind {
     WorkloadKind::Ping {
         interval_ms,

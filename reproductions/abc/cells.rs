@@ -1,4 +1,4 @@
-//! Cellular links: ABC beside what the paper compares it with, and what its feedback is worth.
+//! Cellular links: ABC beside the paper's other schemes, and the effect of its feedback.
 
 use super::links::{Link, Scheme};
 use crate::means::mean;
@@ -7,13 +7,14 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
-/// How far ours may be from the paper's.
+/// Tolerance of ours, as a share of the paper's number.
 const WITHIN: f64 = 0.2;
 
-/// Table 1: mean use of the links in percent, and the mean 95th percentile of the delay in ms, of ABC.
+/// Table 1, ABC: mean use of the links in percent, and the mean 95th percentile of the delay in ms.
 const ABC: [f64; 2] = [78.0, 242.0];
 
-/// Table 1: throughput and 95th percentile of the delay ÷ ABC's, means over the links, and why ours differ.
+/// Table 1: throughput and 95th percentile of the delay ÷ ABC's, means over the links, with the reason why ours
+/// differ.
 const OTHERS: [(Scheme, [f64; 2], &str); 5] = [
     (Scheme::CubicCodel, [0.67, 0.84], CODEL),
     (Scheme::Copa, [0.66, 0.85], COPA),

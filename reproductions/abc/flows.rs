@@ -1,4 +1,4 @@
-//! §3.1.3 and §3.1.4: many flows, how they share and where they settle; §4.1: a bottleneck that is no ABC router.
+//! §3.1.3 and §3.1.4: fairness and equilibrium of many flows; §4.1: a bottleneck that is no ABC router.
 
 use super::links::{self, DELAY_MS};
 use crate::means::{least, mean};
@@ -14,7 +14,7 @@ use tidegate_study::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 const MBPS: f64 = 24.0;
 const PACKET_BITS: f64 = 12_000.0;
 
-/// How long flows are looked at, and when that begins.
+/// Length of a run in seconds, and when counting begins.
 const SECONDS: [f64; 2] = [80.0, 20.0];
 
 /// η, δ and d_t in seconds.
@@ -106,15 +106,15 @@ pub fn fairness(extent: &Extent) -> Figure {
     }
 }
 
-/// Where N flows settle: what arrives, η·µ − µ/δ·(x − d_t)⁺ + N/RTT, is µ or, without a queue, less. The queueing delay in ms and
-/// the use in percent.
+/// The equilibrium of N flows: the rate of arrivals, η·µ − µ/δ·(x − d_t)⁺ + N/RTT, equals µ or, without a queue, stays
+/// below it. Returns the queueing delay in ms and the use in percent.
 fn settled(flows: u64) -> [f64; 2] {
     let mu = MBPS * 1e6 / PACKET_BITS;
     let additive = |wait_s: f64| flows as f64 / (mu * (2.0 * DELAY_MS / 1e3 + wait_s));
     if ETA + additive(0.0) < 1.0 {
         return [0.0, 100.0 * (ETA + additive(0.0))];
     }
-    // The additive increase is a packet in a round trip, which has the wait in it: a fixed point.
+    // The additive increase is a packet a round trip, and the round trip includes the wait: solve for the fixed point.
     let mut wait_s = THRESHOLD_S;
     for _ in 0..100 {
         wait_s = THRESHOLD_S + (DELTA_S * (ETA - 1.0 + additive(wait_s))).max(0.0);

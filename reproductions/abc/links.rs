@@ -28,16 +28,16 @@ const CELLS: [(CellKind, u64); 4] = [
     (CellKind::Hspa, 2),
 ];
 
-/// One way, in ms.
+/// One-way delay, in ms.
 pub const DELAY_MS: f64 = 50.0;
 
-/// Packets that every queue holds.
+/// Packets that each queue holds.
 const QUEUE_PACKETS: usize = 250;
 
-/// Of the way back.
+/// Rate of the return path.
 const BACK_MBPS: f64 = 12.0;
 
-/// How long a run lasts: over a recording as the authors' script has it, else as long as a sample is worth.
+/// Length of a run in seconds: over a recording as in the authors' script, otherwise shorter.
 const RECORDED_S: f64 = 140.0;
 const CELL_S: [f64; 2] = [60.0, 140.0];
 
@@ -52,7 +52,7 @@ pub struct Link {
     duration_s: f64,
 }
 
-/// Those of the paper's recordings that are in the folder of that extent, or else generated cells.
+/// The paper's recordings if the extent's folder has them, otherwise generated cells.
 pub fn all(extent: &Extent) -> Arc<[Link]> {
     let recorded: Vec<Link> = match &extent.traces {
         Some(folder) => recordings(folder),
@@ -87,11 +87,11 @@ fn recordings(folder: &FilePath) -> Vec<Link> {
     found.collect()
 }
 
-/// Who sends, over which queue.
+/// A sender and the queue before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     Abc,
-    /// ABC whose router compares with the rate at which packets arrive (Fig. 2).
+    /// ABC with a router that compares with the arrival rate (Fig. 2).
     AbcByArrivals,
     CubicCodel,
     Copa,
@@ -101,7 +101,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// What the paper calls it.
+    /// Its name in the paper.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Abc => "ABC",
@@ -174,7 +174,7 @@ impl Link {
     }
 }
 
-/// A run of so many seconds, of which the first so many do not count, over that link.
+/// A run of that many seconds over the link, without the warm-up.
 pub fn case(
     name: String,
     [duration_s, warmup_s]: [f64; 2],

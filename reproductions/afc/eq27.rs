@@ -6,18 +6,18 @@ use crate::pictures::lines;
 use std::f64::consts::TAU;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Mean read rate and how far it swings around that, in Mbit/s. The paper's A0 is both; a rate of 0 would close
-/// the window, which its equations do not have.
+/// Mean read rate and amplitude of its swing, in Mbit/s. The paper uses A0 for both; a rate that falls to 0 would
+/// close the window, which its equations do not cover.
 const MEAN_MBPS: f64 = 3.0;
 const SWING_MBPS: f64 = 1.5;
 
 /// Periods of the reader, T, in round trips.
 const PERIODS: [f64; 5] = [4.0, 6.0, 8.0, 16.0, 32.0];
 
-/// A buffer that never runs empty, nor bounds the rate (B0 "unbounded").
+/// A buffer that never empties and never limits the rate (B0 "unbounded").
 const BUFFER: u64 = 2_000_000;
 
-/// What comes before is the start, in seconds.
+/// Length of the start-up, which does not count, in seconds.
 const SETTLED_S: f64 = 40.0;
 
 /// Length of a bin of the curve, in seconds, and where the reader begins: with its connection.
@@ -35,11 +35,11 @@ fn omega_rtt(period: f64) -> f64 {
     TAU / period
 }
 
-/// How what arrives answers to what is read.
+/// Response of the arrival rate to the read rate.
 struct Response {
-    /// Amplitude in parts of the reader's.
+    /// Amplitude relative to the reader's.
     amplitude: f64,
-    /// How far it lags, in radians.
+    /// Lag in radians.
     lag: f64,
 }
 

@@ -1,12 +1,12 @@
-//! Fig. 4 and sections 2.4 and 2.5: what classic flow control makes of stops and starts.
+//! Fig. 4 and sections 2.4 and 2.5: classic flow control with a reader that stops and starts.
 
 use super::paths::{KB, Path};
 use crate::means::mean;
 use crate::pictures::bars;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// A window of less than two segments of 1448 bytes is a closed one: what is left of a segment or two on offer
-/// is not taken back (RFC 9293 §3.8.6), where NS-2 has none.
+/// A window of less than two segments of 1448 bytes counts as closed: a remainder of a segment or two on offer is not
+/// taken back (RFC 9293 §3.8.6), while NS-2 leaves none.
 const CLOSED: f64 = 2.0 * 1448.0;
 
 /// The figure.

@@ -81,7 +81,7 @@ const ALONE: &str = "the read rate that is told is what was read in a round trip
      and an idle slot in three the window settles at twice the buffer. Measured only while something waits to be read (tried, and given \
      up), one connection gets 3.2 times as much as one of ten, but ten of them refuse so much that they have 45 % of the link together";
 
-/// Why several do not fill the link.
+/// Why several connections do not fill the link.
 pub const TWICE: &str =
     "what is refused crosses the link twice: 0.45 of 3.3 Mbit/s with ten connections, 0.5 with two";
 

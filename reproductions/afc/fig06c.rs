@@ -5,7 +5,7 @@ use crate::means::{least, mean};
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Connections at most.
+/// Largest number of connections.
 const MOST: usize = 10;
 
 /// The figure.

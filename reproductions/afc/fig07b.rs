@@ -1,11 +1,11 @@
-//! Fig. 7(b): sensitivity to how long a slot lasts.
+//! Fig. 7(b): sensitivity to the length of a slot.
 
 use super::fig07c::sweep;
 use super::paths::{Path, cases, gain, share};
 use crate::means::least;
 use tidegate_study::{Claim, Figure, Quantity};
 
-/// Round trips of a slot.
+/// Length of a slot in round trips.
 const PERIODS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 40.0];
 
 /// Peaks of the read rate: scenario 4's, and one that leaves the network the bottleneck.

@@ -6,8 +6,8 @@ use crate::means::{least, most};
 use tidegate_scenario::FlowControl;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Peaks beside a minimum of 3 Mbit/s, and minima beside a peak of 6: the average is never below what the
-/// application reads.
+/// Peaks with a minimum of 3 Mbit/s, and minima with a peak of 6: the average is never below what the application
+/// reads.
 const PEAKS: [f64; 6] = [4.5, 5.0, 5.5, 6.0, 6.5, 7.0];
 const MINIMA: [f64; 6] = [0.5, 1.0, 2.0, 3.0, 4.0, 5.0];
 

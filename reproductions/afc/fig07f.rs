@@ -6,7 +6,7 @@ use crate::pictures::bars;
 use tidegate_scenario::FlowControl;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Slots in which nothing is read, and in which something is.
+/// Numbers of slots without reading, and with reading.
 const IDLE: [usize; 2] = [1, 2];
 const READING: [usize; 4] = [1, 2, 3, 4];
 

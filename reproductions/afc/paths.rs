@@ -7,7 +7,7 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Sample};
 
-/// What the model is, in words.
+/// The model in words.
 pub const INTRODUCTION: &str = "One connection over one link, for 600 s, as the paper's NS-2 simulations: New Reno with SACK that a pause costs no \
      congestion window, segments of 1448 bytes. Classic flow control is the paper's: a fixed buffer, ACKs that only answer \
      segments, one segment's worth of window when a closed one opens. A slot lasts a round trip, and 2 ms for the segments' own time on the \
@@ -15,7 +15,7 @@ pub const INTRODUCTION: &str = "One connection over one link, for 600 s, as the 
      scenario 2), nor how the profiles of reader and network lie to each other: here the network's begins 0.15 slots after the \
      connection, where classic flow control has the paper's throughput in scenario 3; the last figure has all other positions.";
 
-/// How long each simulation runs, and as a quick sample.
+/// Length of each simulation, and as a quick sample.
 pub const DURATION_S: f64 = 600.0;
 /// See [`DURATION_S`].
 pub const SHORT_S: f64 = 120.0;
@@ -23,9 +23,9 @@ pub const SHORT_S: f64 = 120.0;
 /// RTT of most scenarios, in seconds.
 pub const RTT_S: f64 = 0.53;
 
-/// What the segments' own time on the link adds to that, and the reader's millisecond. Were the slots as long as
-/// the RTT to the millisecond, classic windows would find a rhythm in scenario 2 that meets no closed window, and
-/// get 1.9 Mbit/s instead of the 1.33 that the paper reckons with.
+/// Time that the segments spend on the link beyond that RTT, with the reader's millisecond. If a slot were as long as
+/// the RTT to the millisecond, classic windows in scenario 2 would fall into a rhythm that never meets a closed
+/// window, and get 1.9 Mbit/s instead of the 1.33 that the paper computes.
 const SEGMENTS_S: f64 = 0.002;
 
 /// Where the network's profile begins, in slots after the connection.
@@ -37,10 +37,10 @@ pub const KB: u64 = 1024;
 /// Packets in front of a link.
 const QUEUE: usize = 1000;
 
-/// What the paper compares.
+/// The paper's two kinds of flow control.
 pub const BOTH: [FlowControl; 2] = [FlowControl::Classic, FlowControl::Adaptive];
 
-/// Congestion control, and a pause costs nothing, as in NS-2.
+/// Congestion control as in NS-2: a pause costs nothing.
 pub fn hosts() -> Hosts {
     Hosts {
         congestion_control: "reno".into(),
@@ -49,7 +49,7 @@ pub fn hosts() -> Hosts {
     }
 }
 
-/// A run with receive buffers of so many bytes.
+/// A run with receive buffers of `buffer` bytes.
 pub fn run(buffer: u64, flow_control: FlowControl) -> Run {
     Run {
         window: Some(buffer),
@@ -58,7 +58,7 @@ pub fn run(buffer: u64, flow_control: FlowControl) -> Run {
     }
 }
 
-/// As pictures and names have it.
+/// Its name in pictures and cases.
 pub fn label(flow_control: FlowControl) -> &'static str {
     match flow_control {
         FlowControl::Linux => "Linux",
@@ -78,7 +78,7 @@ pub fn link(rate: RateSpec, delay_s: f64, queue: usize) -> LinkSpec {
     }
 }
 
-/// What such a link carries, in Mbit/s of each slot, the first of which begins `late` slots after the start.
+/// The link's rate: Mbit/s of each slot, with the first slot beginning `late` slots after the start.
 pub fn rate(mbps: &[f64], slot_s: f64, late: f64) -> RateSpec {
     match mbps {
         [constant] => RateSpec::ConstantMbps(*constant),
@@ -162,7 +162,7 @@ impl Path {
         self.named(&format!("reads {mbps:?}"))
     }
 
-    /// To a reader whose rate goes up and down.
+    /// To a reader whose rate swings.
     pub fn swings(mut self, mean_mbps: f64, swing_mbps: f64, period_s: f64) -> Self {
         self.sinusoid = Some(ReadRate::Sinusoid {
             mean_mbps,
@@ -178,7 +178,7 @@ impl Path {
         self.named(&format!("RTT {seconds} s"))
     }
 
-    /// With slots of so many round trips.
+    /// With slots of that many round trips.
     pub fn period(mut self, round_trips: f64) -> Self {
         self.period = round_trips;
         self.named(&format!("slots of {round_trips} RTT"))
@@ -190,19 +190,19 @@ impl Path {
         self.named(&format!("at {slots}"))
     }
 
-    /// With so many packets in front of the link.
+    /// With a queue of that many packets in front of the link.
     pub fn queue(mut self, packets: usize) -> Self {
         self.queue = packets;
         self.named(&format!("queue of {packets}"))
     }
 
-    /// min(average network rate, average read rate) × RTT: what autotuning would come to (section 5.2).
+    /// min(average network rate, average read rate) × RTT: the size that autotuning would reach (section 5.2).
     pub fn perceived_buffer(self) -> Self {
         let bytes = self.ideal() * 1e6 / 8.0 * self.rtt_s;
         self.buffer(bytes as u64)
     }
 
-    /// What the connection should carry, in Mbit/s (section 5.2).
+    /// The ideal throughput of the connection, in Mbit/s (section 5.2).
     pub fn ideal(&self) -> f64 {
         mean(&self.reads).min(mean(&self.network))
     }
@@ -222,7 +222,7 @@ impl Path {
         Case::new(self.build()).curves(curves)
     }
 
-    /// What the application gets, in Mbit/s.
+    /// Rate at which the application reads, in Mbit/s.
     pub fn goodput(&self, sample: &Sample) -> f64 {
         sample.goodput(&self.name())
     }
@@ -271,7 +271,7 @@ pub fn share(sample: &Sample, path: &Path) -> f64 {
     100.0 * adaptive.goodput(sample) / path.ideal()
 }
 
-/// Both on each path.
+/// Both kinds of flow control on each path.
 pub fn cases<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<Case> {
     let both = |path: &Path| BOTH.map(|by| path.clone().with(by).case());
     paths.into_iter().flat_map(both).collect()

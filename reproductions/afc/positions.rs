@@ -1,5 +1,5 @@
-//! What the paper leaves open: how the profiles of reader and network lie to each other, and what waits
-//! in front of the link.
+//! Two things that the paper leaves open: the phase between the profiles of reader and network, and the queue in front
+//! of the link.
 
 use super::fig06a::FOUR;
 use super::paths::{BOTH, Path, cases, label};
@@ -8,7 +8,7 @@ use crate::pictures::lines;
 use tidegate_scenario::FlowControl;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Slots by which the network's profile begins after the connection.
+/// Starts of the network's profile, in slots after the connection's.
 const POSITIONS: [f64; 12] = [
     0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 2.75,
 ];

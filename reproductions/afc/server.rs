@@ -1,5 +1,5 @@
-//! Beyond the paper: a server with thousands of uploads, whose applications stop and start, and with so
-//! many bytes of buffer for all of them.
+//! Beyond the paper: a server with thousands of uploads whose applications stop and start, and a fixed number of bytes
+//! of buffer for all of them.
 
 use crate::pictures::lines;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
-/// Connections; as a quick sample. Nothing couples them but a link that is never full, so that a sample
-/// has the same mean.
+/// Number of connections; as a quick sample. They are coupled only by a link that is never full, so a sample has the
+/// same mean.
 const CONNECTIONS: usize = 10_000;
 const QUICK_CONNECTIONS: usize = 500;
 
-/// How long they last, and of that what does not count, in seconds.
+/// Length of a run, and of its warm-up, in seconds.
 const DURATION_S: f64 = 8.0;
 const START_S: f64 = 2.0;
 
 /// A connection's share of the buffers, in KiB.
 const SHARES_KIB: [f64; 5] = [4.0, 8.0, 16.0, 32.0, 64.0];
 
-/// The share that is looked at: a round trip of reading is 14.6 KiB.
+/// The share for the comparison: a round trip of reading is 14.6 KiB.
 const TIGHT: usize = 2;
 
 /// Mbit/s that an application reads while it reads: two of three slots.
@@ -37,19 +37,19 @@ const DELAY_MS: f64 = 50.0;
 /// The server's link: what all read at once, in Mbit/s, four times.
 const LINK: f64 = 4.0 * READING_MBPS;
 
-/// Most of what the applications could have.
+/// Share of the most that the applications could read.
 const MOST: f64 = 0.8;
 
 /// Why Linux gets less from the same bytes.
 const OVERHEAD: &str =
     "of a kernel's memory a segment takes 2304 bytes for 1448, and half of it is never advertised";
 
-/// What AFC pays.
+/// What AFC pays for it.
 const LENT: &str = "the link is faster than any reader, so every window is full all the time, and what was lent beyond the buffer finds no \
      room whenever the reader stops; the sender remembers a rate for two round trips. It is as much with four times the \
      buffer: AFC spends the network to save memory";
 
-/// How a share of the buffers is used.
+/// Schemes of using a connection's share of the buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scheme {
     Classic,
@@ -68,7 +68,7 @@ impl Scheme {
         }
     }
 
-    /// Each connection has so many bytes: of payload, or of the kernel's memory.
+    /// A run with that many bytes for each connection: of payload, or of the kernel's memory.
     fn run(self, bytes: u64) -> Run {
         let fixed = |flow_control| Run {
             window: Some(bytes),
@@ -143,7 +143,7 @@ fn case(scheme: Scheme, kib: f64, connections: usize) -> Case {
     })
 }
 
-/// The `nth` upload, out of step with all others: multiples of irrational numbers are spread evenly.
+/// The `nth` upload, out of step with all others: multiples of an irrational number are spread evenly.
 fn upload(nth: usize) -> Workload {
     let spread = |irrational: f64| (nth as f64 * irrational).fract();
     let [shortest, longest] = SLOTS_S;
@@ -163,13 +163,13 @@ fn upload(nth: usize) -> Workload {
 }
 
 impl Runs {
-    /// What is read of what could be.
+    /// Bytes read, as a share of the most that could be read.
     fn share_read(&self, sample: &Sample, share: usize, scheme: usize) -> f64 {
         let could = MEAN_MBPS * self.connections as f64;
         sample.goodput(&self.cases[share][scheme]) / could
     }
 
-    /// KiB a connection with which a scheme carries most, between the shares that were tried.
+    /// KiB a connection at which a scheme reads [`MOST`], interpolated between the shares tried.
     fn enough_kib(&self, sample: &Sample, scheme: usize) -> f64 {
         let read = |share| self.share_read(sample, share, scheme);
         let after = (0..SHARES_KIB.len()).find(|&share| read(share) >= MOST);
@@ -227,7 +227,7 @@ fn quantities(runs: &Arc<Runs>) -> Vec<Quantity> {
     ]
 }
 
-/// Segments sent again, in percent of those whose payload was read.
+/// Retransmitted segments, in percent of those whose payload was read.
 fn resent(run: &RunResult) -> f64 {
     const SEGMENT_BITS: f64 = 1448.0 * 8.0;
     let resent: u64 = run.flows.iter().map(|flow| flow.retransmits).sum();

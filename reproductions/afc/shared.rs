@@ -1,5 +1,4 @@
-//! Fig. 5's dumbbell: ten connections over one link whose rate changes, each with access links of its
-//! own.
+//! Fig. 5's dumbbell: ten connections over one link whose rate changes, each with its own access links.
 
 use super::paths::{DURATION_S, KB, RTT_S, hosts, label, link, rate, run};
 use tidegate_scenario::{
@@ -8,7 +7,7 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Sample};
 
-/// What the link in the middle carries, and what each application reads, in Mbit/s of each slot.
+/// Mbit/s of each slot that the link in the middle carries, and that each application reads.
 const NETWORK: [f64; 3] = [2.0, 4.0, 4.0];
 const READS: [f64; 3] = [0.0, 6.0, 6.0];
 
@@ -19,13 +18,13 @@ const ACCESS_S: f64 = 0.005;
 /// Rate of an access link, in Mbit/s.
 const ACCESS_MBPS: f64 = 10.0;
 
-/// Packets in front of the link in the middle: as many for each connection as one alone has.
+/// Packets in front of the link in the middle: for each connection as many as a lone one has.
 const QUEUE: usize = 1000;
 
-/// The buffer that all connections together have.
+/// The buffer of all connections together.
 const BUFFER: u64 = 213 * KB;
 
-/// So many connections, of which the first `adaptive` have AFC.
+/// That many connections; the first `adaptive` have AFC.
 #[derive(Clone, Copy, Debug)]
 pub struct Dumbbell {
     /// All of them.
@@ -75,12 +74,12 @@ impl Dumbbell {
         }
     }
 
-    /// What each connection with AFC gets, in Mbit/s.
+    /// Throughput of each connection with AFC, in Mbit/s.
     pub fn with_afc(self, sample: &Sample) -> Vec<f64> {
         self.goodputs(sample, 0..self.adaptive)
     }
 
-    /// What each of the others gets.
+    /// Throughput of each of the others.
     pub fn classic(self, sample: &Sample) -> Vec<f64> {
         self.goodputs(sample, self.adaptive..self.flows)
     }

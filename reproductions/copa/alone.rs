@@ -1,4 +1,4 @@
-//! §3: the queue that Copa keeps where nobody else is.
+//! §3: the queue that Copa keeps when it is alone.
 
 use super::paths::{Path, downloads};
 use crate::means::mean;
@@ -8,20 +8,20 @@ use tidegate_study::{Claim, Figure, Quantity, Sample};
 /// 1/δ of a flow.
 const INVERSE_DELTA: f64 = 2.0;
 
-/// Of the equilibrium's queue, in 1/δ̂: its mean and its most.
+/// The equilibrium's queue in 1/δ̂: its mean and its maximum.
 const MEAN: f64 = 1.25;
 const MOST: f64 = 2.5;
 
 /// Round trips of a cycle.
 const CYCLE_ROUNDS: f64 = 5.0;
 
-/// How far ours may be from the paper's.
+/// Tolerance of ours, as a share of the paper's number.
 const WITHIN: f64 = 0.2;
 
-/// Seconds of a run, and of those the ones that are not counted.
+/// Length of a run, and of its warm-up, in seconds.
 const SECONDS: [f64; 2] = [60.0, 20.0];
 
-/// A path, and so many flows that begin 2 s apart.
+/// A path, and the number of flows on it, which begin 2 s apart.
 type Population = (Path, usize);
 
 fn populations() -> [Population; 8] {
@@ -50,7 +50,7 @@ fn case((path, flows): &Population) -> tidegate_study::Case {
     )
 }
 
-/// Packets that wait: what `read` finds of the delays, in packet times.
+/// Packets in the queue: what `read` returns from the delays, in packet times.
 fn packets(
     sample: &Sample,
     population: &Population,
@@ -68,7 +68,7 @@ fn near(paper: f64) -> Claim {
     }
 }
 
-/// How many packets wait.
+/// The number of packets in the queue.
 pub fn equilibrium() -> Figure {
     let quantities = populations().into_iter().flat_map(|population| {
         let name = name(&population);
@@ -114,7 +114,7 @@ const BETWEEN: &str = "up to 20 Mbit/s two packets leave together; beyond that o
                        800 packets, velocity leads past the target by hundreds of packets in the round trip and a half until that is \
                        seen, and back again: the analysis has v = 1";
 
-/// How often the queue goes up and down.
+/// The period of the queue's cycle.
 pub fn cycle() -> Figure {
     let path = Path::new(12.0, 400.0);
     let case = || {
@@ -156,7 +156,7 @@ pub fn cycle() -> Figure {
     }
 }
 
-/// Mean time from one rise above the mean to the next, after the first minute.
+/// Mean time between rises above the mean, after the first minute.
 fn cycle_s(curve: &[(f64, f64)]) -> f64 {
     let settled: Vec<_> = curve.iter().filter(|p| p.0 > 60.0).collect();
     let middle = mean(settled.iter().map(|p| p.1));

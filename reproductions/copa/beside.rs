@@ -1,4 +1,4 @@
-//! §5.4 and §5.7: losses that are no congestion, and senders that fill the buffer.
+//! §5.4 and §5.7: losses without congestion, and senders that fill the buffer.
 
 use super::paths::{Path, downloads};
 use tidegate_scenario::RunResult;

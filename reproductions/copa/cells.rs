@@ -1,4 +1,4 @@
-//! Cellular links: Copa beside what the paper compares it with.
+//! Cellular links: Copa beside the paper's other senders.
 
 use crate::means::{geometric_mean, mean};
 use crate::tide::paths::{self, Path};
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tidegate_scenario::{Law, QueuePolicy, Run};
 use tidegate_study::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 
-/// Who is compared.
+/// The senders compared.
 const CONTROLS: [&str; 3] = ["copa", "cubic", "bbr"];
 
-/// Shorter mean delays count as this, in ms.
+/// Lower bound for mean delays, in ms: shorter ones count as this.
 const FLOOR_MS: f64 = 0.5;
 
 fn case(path: &Path, control: &str) -> Case {

@@ -1,4 +1,4 @@
-//! §5.1 and §5.3: how flows share, when they come one after the other and when their round trips differ.
+//! §5.1 and §5.3: fairness of flows that join one after the other, and of flows with different round trips.
 
 use super::paths::{Path, downloads};
 use crate::means::mean;
@@ -7,7 +7,7 @@ use tidegate_report::jain;
 use tidegate_scenario::{Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
 use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
-/// Who is compared.
+/// The senders compared.
 const CONTROLS: [&str; 3] = ["copa", "cubic", "bbr"];
 
 /// Flows, each of which begins a second after the one before (§5.1).
@@ -59,7 +59,7 @@ fn listed(cases: &[(String, String)], title: &str) -> Quantity {
     })
 }
 
-/// Copa's index less another's, and its queue beside that one's.
+/// Copa's index minus another sender's, and the ratio of their queues.
 fn against(cases: &[(String, String)], other: usize) -> [Quantity; 2] {
     let control = &cases[other].0;
     let pair = || [cases[0].1.clone(), cases[other].1.clone()];
@@ -137,7 +137,7 @@ pub fn round_trips() -> Figure {
     }
 }
 
-/// Five flows over a link without propagation, each behind a link of its own that has it.
+/// Five flows over a link without propagation delay, each behind a link of its own that adds it.
 fn diverse(control: &str) -> Case {
     let path = Path::new(100.0, 100.0).buffer(1.0);
     let mut case = path.case("five round trips", control, Vec::new(), [120.0, 60.0]);

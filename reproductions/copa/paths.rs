@@ -1,4 +1,4 @@
-//! The paths of the paper's emulations: one constant link, a buffer of so many bandwidth-delay products.
+//! The paths of the paper's emulations: one constant link, with a buffer in bandwidth-delay products.
 
 use crate::workloads::download;
 use tidegate_link::Loss;
@@ -11,7 +11,7 @@ const PACKET_BITS: f64 = 12_000.0;
 /// A link and its propagation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// What it carries, in Mbit/s.
+    /// Its rate in Mbit/s.
     pub mbps: f64,
     /// Base round trip in ms.
     pub rtt_ms: f64,
@@ -22,7 +22,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// One without loss whose buffer is never full.
+    /// A path without loss whose buffer is never full.
     pub const fn new(mbps: f64, rtt_ms: f64) -> Self {
         Self {
             mbps,
@@ -32,22 +32,22 @@ impl Path {
         }
     }
 
-    /// With a buffer of so many bandwidth-delay products.
+    /// With a buffer of that many bandwidth-delay products.
     pub fn buffer(self, products: f64) -> Self {
         Self { products, ..self }
     }
 
-    /// With so many packets lost at random.
+    /// With that share of packets lost at random.
     pub fn loss(self, loss: f64) -> Self {
         Self { loss, ..self }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> String {
         format!("{} Mbit/s, {} ms", self.mbps, self.rtt_ms)
     }
 
-    /// How long a packet takes, in ms.
+    /// Transmission time of a packet, in ms.
     pub fn packet_ms(&self) -> f64 {
         PACKET_BITS / (self.mbps * 1e3)
     }
@@ -57,7 +57,7 @@ impl Path {
         self.rtt_ms / self.packet_ms()
     }
 
-    /// So many seconds of it with these workloads, of which the first are not counted, and this congestion control.
+    /// A run of that many seconds with these workloads and this congestion control, without the warm-up.
     pub fn case(
         &self,
         what: &str,
@@ -90,7 +90,7 @@ impl Path {
     }
 }
 
-/// So many downloads that take what they can get, each begun so many seconds after the one before.
+/// Bulk downloads, each begun `apart_s` seconds after the one before.
 pub fn downloads(count: usize, apart_s: f64) -> Vec<Workload> {
     let one = |nth: usize| Workload {
         name: format!("download {}", nth + 1),

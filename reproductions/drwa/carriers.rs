@@ -1,4 +1,4 @@
-//! The carriers, derived once from what the paper prints, and used unchanged in every figure.
+//! The carriers, derived once from numbers that the paper prints, and used unchanged in every figure.
 //!
 //! **Static limit.** Table 1. For EVDO it has no row; of the rows there are, only Verizon's UMTS row
 //! (196608) and Sprint's default row (110208) give rates that EVDO Rev. A has (3.1 Mbit/s at most).
@@ -17,14 +17,13 @@
 //! **Capacity.** The largest throughput with DRWA that Table 3 implies: (window ÷ latency) × (1 + gain)
 //! over the rows in which the untouched phone is limited by its window, i.e. with a gain above 20 %.
 //!
-//! **Round trip to the near server.** Not the first latency of Table 3. DRWA's steady state is
-//! λ · RTTmin (section 4.3), so with 265 ms the RTT with DRWA would be 795 ms on AT&T's HSPA+; the
-//! untouched phone's is window ÷ capacity = 453 ms, and Fig. 15 reports that DRWA *lowers* it by 48.97 %.
-//! Nor could 110208 saturate the link near the server (Fig. 3). Table 3's latencies are emulated, the
-//! smallest too ("from 131ms to 798ms", IMC paper, section 6.1); Figs 2–4, 6–11 and 15–20 are of a
-//! nearer server. How near follows from Fig. 15 by DRWA's own steady state: (1 − reduction) · window ÷ capacity = λ · RTTmin. The four
-//! reductions of Fig. 15 are therefore inputs of the model, and so are one row of Table 3 for each carrier (its capacity) and
-//! LTE's gain of Fig. 12: they have no verdict.
+//! **Round trip to the near server.** Not the first latency of Table 3. DRWA's steady state is λ · RTTmin (section
+//! 4.3), so with 265 ms the RTT with DRWA would be 795 ms on AT&T's HSPA+; the untouched phone's is window ÷ capacity
+//! = 453 ms, and Fig. 15 reports that DRWA *lowers* it by 48.97 %. Nor could 110208 fill the link near the server
+//! (Fig. 3). Table 3's latencies are emulated, including the smallest ("from 131ms to 798ms", IMC paper, section 6.1);
+//! Figs 2–4, 6–11 and 15–20 use a nearer server. Its distance follows from Fig. 15 by DRWA's own steady state:
+//! (1 − reduction) · window ÷ capacity = λ · RTTmin. The four reductions of Fig. 15 are therefore inputs of the model,
+//! and so are one row of Table 3 for each carrier (its capacity) and LTE's gain of Fig. 12: they have no verdict.
 //!
 //! **Server in Korea.** Table 3 has LTE's gain of Fig. 12, 30.36 %, between 131 ms (−1.27 %) and 219 ms
 //! (38.67 %), at 201 ms; less the RTT to the near server that is the way to Korea, the same for both
@@ -69,7 +68,7 @@ pub struct Carrier {
     pub harq_ms: f64,
     /// Packets that its buffer holds.
     pub buffer: usize,
-    /// Whether a middlebox holds what comes out of order.
+    /// Whether a middlebox holds packets that come out of order.
     pub middlebox: bool,
 }
 
@@ -177,7 +176,7 @@ impl Carrier {
         self.implied_mbps(self.capacity_row())
     }
 
-    /// The row of Table 3 from which that follows: its gain is an input of the model.
+    /// The row of Table 3 that gives the capacity: its gain is an input of the model.
     pub fn capacity_row(&self) -> Row {
         let limited = self.table3.iter().copied().filter(|&(_, gain)| gain > 20.0);
         let largest =

@@ -1,4 +1,4 @@
-//! What the paper did over and over: a download to a phone, near or far, in good signal or weak.
+//! The paper's standard experiment: a download to a phone, near or far, in good or weak signal.
 
 use super::carriers::{Carrier, LAMBDA, window};
 use crate::radio::{self, GOOD_DB};
@@ -12,8 +12,7 @@ use tidegate_study::{Case, Sample};
 /// Each download took three minutes (section 5.3).
 const DURATION_S: f64 = 180.0;
 
-/// In real time there is not that much of it. So that the start weighs no more than in the paper's, its
-/// seconds do not count.
+/// In real time there is less. The first seconds do not count, so that the start weighs no more than in the paper.
 const SHORT_S: f64 = 40.0;
 const START_S: f64 = 10.0;
 
@@ -23,18 +22,18 @@ const WIRED_MBPS: f64 = 1000.0;
 /// The uplink, which carries requests and ACKs.
 const UPLINK_MBPS: f64 = 5.0;
 
-/// How long a middlebox waits for what is missing: longer than any sender, or it would not be noticed.
+/// How long a middlebox waits for a missing packet: longer than any sender, or it would go unnoticed.
 const PATIENCE_MS: f64 = 10_000.0;
 
 /// Linux 2.6.35's, of RFC 3390, in segments.
 const INITIAL_WINDOW: u32 = 3;
 
-/// What the phone does.
+/// The phone's receive window.
 #[derive(Clone, Copy, Debug)]
 pub enum Phone {
     /// Linux 2.6.35 with this `tcp_rmem_max`.
     Limit(u64),
-    /// As it was sold.
+    /// As sold, with the carrier's default limit.
     Untouched,
     /// DRWA with this λ.
     Drwa(f64),
@@ -106,14 +105,14 @@ impl Download {
         self.named(congestion_control)
     }
 
-    /// For so many seconds.
+    /// For that many seconds.
     pub fn lasting(mut self, seconds: f64) -> Self {
         self.case.scenario.duration_s = seconds;
         self.named(&format!("{seconds} s"))
     }
 
-    /// With a loss of so many packets, in bursts, in front of the carrier's network; and with its
-    /// middlebox, if it has one.
+    /// With that share of packets lost, in bursts, in front of the carrier's network; and with its middlebox, if it
+    /// has one.
     pub fn lossy(mut self, probability: f64) -> Self {
         let mut internet = LinkSpec::new(RateSpec::ConstantMbps(WIRED_MBPS), 0.0);
         internet.queue.packets = Some(10_000);
@@ -128,7 +127,7 @@ impl Download {
         self.named(&format!("{} % loss", probability * 100.0))
     }
 
-    /// From a server that is shaped to that rate.
+    /// From a server shaped to that rate.
     pub fn shaped(mut self, mbps: f64) -> Self {
         let mut server = LinkSpec::new(RateSpec::ConstantMbps(mbps), 0.0);
         server.queue.packets = Some(1000);
@@ -188,8 +187,8 @@ impl Download {
     }
 }
 
-/// Shortens a download to what there is time for in the laboratory; one that is to last as long as
-/// something else does, keeps its length.
+/// Shortens a download to the time available in the laboratory; a download that must last as long as something else
+/// keeps its length.
 pub fn shorten(case: &mut Case) {
     if case.scenario.duration_s == DURATION_S {
         case.scenario.duration_s = SHORT_S;
@@ -207,7 +206,7 @@ fn label(phone: Phone) -> String {
     }
 }
 
-/// An untouched phone is Algorithm 2, in front of a buffer that never interferes.
+/// An untouched phone runs Algorithm 2; the buffer in front of it never interferes.
 fn run(carrier: &Carrier, phone: Phone) -> Run {
     let (law, lambda, limit) = match phone {
         Phone::Limit(limit) => (Law::Drs, LAMBDA, Some(window(limit))),
@@ -223,7 +222,7 @@ fn run(carrier: &Carrier, phone: Phone) -> Run {
     }
 }
 
-/// From the tenth second on: the download is under way then.
+/// From the tenth second on, when the download is under way.
 fn objects(sizes: &[u64], pause_s: f64) -> Workload {
     let does = WorkloadKind::Web {
         object_bytes: sizes.to_vec(),

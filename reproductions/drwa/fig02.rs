@@ -8,7 +8,7 @@ use tidegate_study::{Claim, Figure, Quantity};
 /// Segments of an Ethernet path with timestamps, in bytes.
 const SEGMENT: f64 = 1448.0;
 
-/// When it has long reached its plateau, in seconds.
+/// When the window has long reached its plateau, in seconds.
 const SETTLED_S: f64 = 60.0;
 
 /// The figure.

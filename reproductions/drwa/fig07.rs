@@ -5,7 +5,7 @@ use super::downloads::{Download, Phone};
 use crate::pictures::history;
 use tidegate_study::{Claim, Figure, Quantity};
 
-/// Before that it is still in its first slow start, in seconds.
+/// End of the first slow start, in seconds.
 const SETTLED_S: f64 = 30.0;
 
 /// The figure.

@@ -79,7 +79,7 @@ fn download() -> Download {
     Download::new(&ATT, DRWA).curves(&["rtt_ms", "agent_rtt_ms"])
 }
 
-/// The receiver's RTT and the sender's where both are known, over all seeds.
+/// The receiver's and the sender's RTT at times when both are known, over all seeds.
 fn pairs<'a>(sample: &Sample<'a>, case: &str) -> impl Iterator<Item = (f64, f64)> + use<'a> {
     let receivers = sample.curves(case, "agent_rtt_ms");
     let senders = sample.curves(case, "rtt_ms");
@@ -90,8 +90,7 @@ fn pairs<'a>(sample: &Sample<'a>, case: &str) -> impl Iterator<Item = (f64, f64)
     })
 }
 
-/// The value of a curve at that time, between two points by a straight line: a kernel's are not taken
-/// at one time.
+/// The value of a curve at that time, linear between two points: a kernel's curves are not sampled at the same times.
 fn value_at(curve: &[(f64, f64)], t: f64) -> Option<f64> {
     let next = curve.partition_point(|p| p.0 < t);
     let &(t1, v1) = curve.get(next)?;

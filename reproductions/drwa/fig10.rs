@@ -6,7 +6,7 @@ use crate::pictures::lines;
 use crate::radio::WEAK_DB;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// What is tried; the fourth is the paper's choice.
+/// The λ tried; the fourth is the paper's choice.
 const LAMBDAS: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0];
 const CHOSEN: usize = 3;
 

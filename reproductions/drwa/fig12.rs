@@ -5,7 +5,7 @@ use super::downloads::{DRWA, Download, Phone, gain};
 use crate::pictures::bars;
 use tidegate_study::{Claim, Figure, Quantity};
 
-/// Why a server in Korea is no trouble on HSPA+.
+/// Why a server in Korea makes little difference on HSPA+.
 pub const TOO_NEAR: &str = "with the way to Korea that LTE's gain implies (167 ms) the RTT on HSPA+ is 243 ms, and \
      the report's own Table 3 has no gain up to 347 ms there; 23 % would need 555 ms. The two figures were \
      not taken over the same path, or not at the same rate";
@@ -29,7 +29,7 @@ pub fn figure() -> Figure {
             },
             move |sample| gain(sample, &drwa, &untouched),
         );
-        // The way to Korea is solved from LTE's.
+        // The distance to Korea is derived from LTE's gain.
         let is_lte = carrier.name == LTE.name;
         let quantity = quantity.input(is_lte);
         quantity.because(if is_lte { "" } else { TOO_NEAR })

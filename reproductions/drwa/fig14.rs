@@ -6,11 +6,11 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
-/// Untouched, with DRWA, and with DRWA if its window could be any: the last is not in the table, and
-/// not what the kernel is asked for.
+/// Untouched, with DRWA, and with DRWA without a limit on its window. The last is neither in the table nor run on the
+/// kernel.
 const PHONES: [Phone; 3] = [Phone::Untouched, DRWA, Phone::WideDrwa];
 
-/// A carrier and those of its rows that are done.
+/// A carrier and the rows of Table 3 that are run.
 type Part = (&'static Carrier, Vec<Row>);
 
 /// The figure.
@@ -22,7 +22,7 @@ pub fn figure(extent: &Extent) -> Figure {
     build(parts, phones)
 }
 
-/// What there is time for in the laboratory: the shortest latency and the longest.
+/// The rows for which the laboratory has time: the shortest latency and the longest.
 fn ends(carrier: &'static Carrier) -> Part {
     let [first, .., last] = carrier.table3 else {
         panic!("a table of rows");
@@ -74,7 +74,7 @@ fn download(carrier: &'static Carrier, phone: Phone, ms: f64) -> Download {
     Download::new(carrier, phone).rtt(ms)
 }
 
-/// What the derivation of the carriers cannot have right for every row at once.
+/// Why the derived carriers cannot match every row at once.
 fn reason(carrier: &Carrier, ms: f64) -> &'static str {
     match (carrier.name, ms as u32) {
         ("Verizon LTE", _) => {

@@ -1,4 +1,4 @@
-//! Fig. 18: throughput with that middlebox at three loss rates.
+//! Fig. 18: throughput with that middlebox, at three loss rates.
 
 use super::carriers::ATT;
 use super::downloads::{DRWA, Download, Phone, gain};

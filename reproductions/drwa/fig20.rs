@@ -5,7 +5,7 @@ use super::downloads::{Download, Phone};
 use crate::pictures::bars;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Rates shaped to, in Mbit/s.
+/// Rates of the shaper, in Mbit/s.
 const RATES: [f64; 6] = [8.0, 6.0, 4.0, 2.0, 0.8, 0.6];
 
 /// The figure.

@@ -28,7 +28,7 @@ fn carriers_are_what_the_tables_say() {
     assert_eq!(largest, [524_280, 524_280, 262_140, 131_070]);
 }
 
-/// Fading moves the mean of a stepped rate a little; not so much that it matters.
+/// Fading moves the mean of a stepped rate only slightly.
 #[test]
 fn links_carry_the_capacity() {
     let hour = Instant::from_secs_f64(3600.0);
@@ -52,7 +52,7 @@ fn an_untouched_phone_offers_three_quarters_of_its_limit() {
     assert_eq!(case.scenario.runs[0].limit, Some(196_608));
 }
 
-/// A walk is as long as its signal; everything else is short, and Table 3 is a slice.
+/// A walk keeps its signal's length; everything else is short, and Table 3 is a selection.
 #[test]
 fn in_the_laboratory_downloads_are_short() {
     let extent = Extent {

@@ -1,6 +1,6 @@
 //! Why BBR senders use less of a link under tide than with untouched Linux (docs/internals/law.md): the paths of
-//! `tidegate reproduce tide bbr` with senders that lack a part of BBR each, and what kept BBR from sending while its link was
-//! idle.
+//! `tidegate reproduce tide bbr`, with senders that each lack a part of BBR, and what kept BBR from sending while its
+//! link was idle.
 //!
 //! ```text
 //! cargo run --release -p tidegate-reproductions --example bbr                     # the shipped cells
@@ -20,7 +20,7 @@ use tidegate_sim::cc::{CongestionControl, Window};
 use tidegate_sim::{Flight, FlowView, Options, Own, Place, RateSample, Session, in_order, run_one};
 use tidegate_study::{Case, Extent};
 
-/// More than there is in a run.
+/// Longer than any run.
 const FOR_EVER: Memory = Memory {
     bandwidth_rounds: 1 << 30,
     min_rtt: Duration::from_secs(3600),
@@ -46,17 +46,17 @@ const SENDERS: [Sender; 5] = [
     Sender("nothing but the receiver's window", None),
 ];
 
-/// What the receiver does, as the study names it.
+/// The receivers, by their names in the study.
 const RECEIVERS: [&str; 2] = ["linux", "tide"];
 
-/// A sender, and how long it believes what it has measured, if it measures at all.
+/// A sender, and how long it keeps its measurements, if it measures at all.
 #[derive(Clone, Copy, Debug)]
 struct Sender(&'static str, Option<Memory>);
 
 impl Own for Sender {
     fn congestion_control(&self, _: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
         match self.1 {
-            // The run's own, with the chance that it has in the study.
+            // The run's own BBR, with the study's random numbers.
             Some(Memory::LINUX) => None,
             Some(memory) => Some(Box::new(Bbr::with_memory(1, memory))),
             None => Some(Box::new(Unlimited)),
@@ -68,7 +68,7 @@ impl Own for Sender {
     }
 }
 
-/// Slow start for ever, which only the receiver's window ends.
+/// Slow start that only the receiver's window ends.
 #[derive(Debug)]
 struct Unlimited;
 
@@ -88,8 +88,8 @@ impl CongestionControl for Unlimited {
     }
 }
 
-/// What came of a run: use of the link in percent, mean queueing delay in milliseconds, and of what the link could have
-/// carried the percentage lost to each limit, where that was looked at.
+/// Result of a run: use of the link in percent, mean queueing delay in milliseconds, and the percentage of the link's
+/// capacity lost to each limit, if that was recorded.
 struct Outcome {
     used: f64,
     queue_ms: f64,
@@ -105,7 +105,7 @@ fn main() -> Result<()> {
     let jobs = SENDERS.len() * cases.len();
     let work = |job: usize| {
         let (sender, case) = (SENDERS[job / cases.len()], &cases[job % cases.len()]);
-        // Of BBR as it is, what limits it.
+        // Record the limits only for unmodified BBR.
         run(sender, &case.scenario, job < cases.len()).map(Some)
     };
     let mut outcomes = Vec::new();
@@ -114,7 +114,7 @@ fn main() -> Result<()> {
         Ok(())
     };
     in_order(jobs, threads, work, take, || ())?;
-    // Of each sender, untouched Linux's cases come first.
+    // For each sender, untouched Linux's cases come first.
     for (sender, both) in SENDERS.iter().zip(outcomes.chunks(cases.len())) {
         let halves: Vec<&[Outcome]> = both.chunks(cases.len() / RECEIVERS.len()).collect();
         show(sender.0, &halves);
@@ -169,7 +169,7 @@ fn run(sender: Sender, scenario: &Scenario, limits: bool) -> Result<Outcome> {
     })
 }
 
-/// What limited the sender in each millisecond in which the link could have carried more than it had.
+/// What limited the sender in each millisecond in which the link carried less than it could have.
 fn limited(
     scenario: &Scenario,
     mut session: Session,
@@ -184,7 +184,7 @@ fn limited(
         let link = session.link(0).unwrap_or_default();
         delivered.push(link.delivered_bytes as f64);
     }
-    // What came out left the queue so many steps before.
+    // A delivered packet left the queue this many steps earlier.
     let late = scenario.down.delay_ms as usize;
     let from = (scenario.warmup_s * 1e3) as usize - late;
     let (mut could, mut missing) = (0.0, 0.0);
@@ -193,7 +193,7 @@ fn limited(
         let (capacity, limit) = steps[now];
         could += capacity;
         missing += capacity - (delivered[now + late] - delivered[now + late - 1]);
-        // A packet in the middle of its transmission is not missing.
+        // Do not count a packet in the middle of its transmission.
         if missing > 3000.0 {
             *lost.entry(limit).or_insert(0.0) += missing;
             missing = 0.0;
@@ -203,7 +203,8 @@ fn limited(
     (session.finish(), lost)
 }
 
-/// What keeps the sender from sending: in PROBE_RTT BBR's window is four segments, else never so small but after a timeout.
+/// What keeps the sender from sending. In PROBE_RTT BBR's window is four segments; otherwise it is that small only
+/// after a timeout.
 fn limit(flow: &FlowView) -> &'static str {
     let segment = u64::from(flow.segment_bytes);
     let in_flight = u64::from(flow.in_flight_segments) * segment;

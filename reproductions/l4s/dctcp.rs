@@ -9,13 +9,13 @@ use tidegate_study::{Claim, Figure, Quantity, Sample};
 const PORT_MBPS: f64 = 1000.0;
 const RTT_MS: f64 = 0.1;
 
-/// Packets from which on the switch marks (§3.4 and §4.1, at 1 Gbit/s).
+/// Queue in packets from which on the switch marks (§3.4 and §4.1, at 1 Gbit/s).
 const K: f64 = 20.0;
 
 /// Flows, each from a port of its own.
 const FLOWS: usize = 2;
 
-/// Packets that a port of the switch may take of its memory: 700 KB (Fig. 1).
+/// Packets that a port can take of the switch's memory: 700 KB (Fig. 1).
 const MOST_PACKETS: usize = 466;
 
 const DURATION_S: f64 = 4.0;
@@ -89,7 +89,7 @@ pub fn figure() -> Figure {
     }
 }
 
-/// The port's queue: with a step that marks, or without.
+/// The port's queue, with or without a marking step.
 fn queue(marks: bool) -> QueueSpec {
     let tail = QueueSpec {
         packets: Some(MOST_PACKETS),
@@ -129,7 +129,7 @@ fn port(nth: usize) -> Hop {
     }
 }
 
-/// A quantile of the queue that packets meet: the median, or the 95th percentile.
+/// A quantile of the queue that packets find on arrival: the median, or the 95th percentile.
 fn packets(sample: &Sample, case: &str, quantile: f64) -> f64 {
     let ms = sample.mean(case, |run| match quantile < 0.9 {
         true => run.link.queue_delay_ms.p50,

@@ -1,4 +1,4 @@
-//! The two queues of DualPI2: how long either is, and how flows of either kind share the link.
+//! The two queues of DualPI2: their delays, and how flows of either kind share the link.
 
 use super::network::{Network, flow, of_flow};
 use crate::means::{geometric_mean, mean};
@@ -6,7 +6,8 @@ use crate::pictures::bars;
 use tidegate_scenario::{QueuePolicy, QueueSpec, RunResult};
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
-/// Mbit/s and round trips of the paper's grid in which a packet takes less than the step, 1 ms; with `--quick` the middle.
+/// Mbit/s and round trips of the paper's grid at which a packet takes less than the step of 1 ms; with `--quick` the
+/// middle one.
 const MBPS: [f64; 3] = [40.0, 120.0, 200.0];
 const RTTS_MS: [f64; 3] = [10.0, 20.0, 50.0];
 
@@ -190,7 +191,7 @@ fn ratio(sample: &Sample, case: &str) -> f64 {
     prague / cubic
 }
 
-/// How long that flow's packets wait in ms, as its round trip has it.
+/// Mean queueing delay of that flow's packets in ms, from its round trip.
 fn wait(sample: &Sample, case: &str, flow: &str, rtt_ms: f64) -> f64 {
     of_flow(sample, case, flow)[1] - rtt_ms
 }

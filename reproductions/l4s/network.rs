@@ -1,28 +1,28 @@
-//! Links with few parts: a bottleneck, a way back that never is one, and who sends.
+//! Simple networks: a bottleneck, a return path that never is one, and senders.
 
 use tidegate_scenario::{Hop, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Workload};
 use tidegate_study::{Case, Sample};
 
-/// Bytes of an IP packet that is full.
+/// Bytes of a full IP packet.
 pub const PACKET_BYTES: f64 = 1500.0;
 
 /// Seconds at the start that do not count.
 pub const WARMUP_S: f64 = 5.0;
 
-/// A bottleneck and what lies before it.
+/// A bottleneck with its queue and the senders' links.
 pub struct Network {
     /// Mbit/s of the bottleneck.
     pub mbps: f64,
     /// The round trip without queues.
     pub rtt_ms: f64,
-    /// In front of it.
+    /// The bottleneck's queue.
     pub queue: QueueSpec,
     /// Links of the senders' own.
     pub hops: Vec<Hop>,
 }
 
 impl Network {
-    /// A run of so many seconds over it.
+    /// A run of `duration_s` seconds over it.
     pub fn case(self, name: String, duration_s: f64, workloads: Vec<Workload>) -> Case {
         let delay_ms = self.rtt_ms / 2.0;
         let link = |queue| LinkSpec {
@@ -39,7 +39,7 @@ impl Network {
     }
 }
 
-/// A download from the beginning to the end, by that congestion control.
+/// A download for the whole run, with that congestion control.
 pub fn flow(name: &str, congestion_control: &str) -> Workload {
     Workload {
         name: name.into(),
@@ -48,7 +48,7 @@ pub fn flow(name: &str, congestion_control: &str) -> Workload {
     }
 }
 
-/// The goodput of the flow of that name in Mbit/s, and how long its round trip was on average, in ms.
+/// Goodput of that flow in Mbit/s, and its mean round trip in ms.
 pub fn of_flow(sample: &Sample, case: &str, name: &str) -> [f64; 2] {
     let find = |read: fn(&tidegate_scenario::FlowResult) -> f64| {
         sample.mean(case, |run| {

@@ -8,7 +8,7 @@ use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 /// Mbit/s of the link, which Prague shares with CUBIC; with `--quick` the first two.
 const MBPS: [f64; 3] = [40.0, 120.0, 200.0];
 
-/// The round trip, and the least virtual one, in milliseconds.
+/// The round trip, and the smallest virtual one, in milliseconds.
 const RTT_MS: f64 = 50.0;
 const VIRTUAL_RTT_MS: f64 = 25.0;
 
@@ -84,13 +84,13 @@ fn prague(sample: &Sample, mbps: f64) -> [f64; 2] {
     [goodput * PACKET_BYTES / PAYLOAD_BYTES, rtt]
 }
 
-/// The share of marks that the equation has for its rate.
+/// The share of marks by the paper's equation at its rate.
 fn printed(sample: &Sample, mbps: f64) -> f64 {
     let [rate, rtt] = prague(sample, mbps);
     1.0 / (1.0 + rate * rtt / VIRTUAL_RTT_MS)
 }
 
-/// Of a whole run's packets of Prague's those that were marked.
+/// The share of Prague's packets of the whole run that were marked.
 fn marked(sample: &Sample, mbps: f64) -> f64 {
     let packets = prague(sample, mbps)[0] * 1e6 * DURATION_S / (8.0 * PACKET_BYTES);
     sample.mean(&name(mbps), |run| run.link.marks as f64) / packets

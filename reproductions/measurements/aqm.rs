@@ -1,4 +1,4 @@
-//! The bound of an AQM on links whose rate changes.
+//! The delay bound of an AQM on links whose rate changes.
 
 use super::buffers::{CURVES, FEW_LOSSES};
 use super::links::{Kind, Known, managed};
@@ -49,7 +49,7 @@ pub fn figure(extent: &Extent) -> Figure {
     }
 }
 
-/// How far the bounds found are from the truth, in % of it; a bound that was not found is as far as can be.
+/// Error of the bounds found, in % of the truth; a bound that was not found has the largest possible error.
 fn off(sample: &Sample, link: &Known) -> Vec<f64> {
     let sizes = numbers(sample, &link.name(), "size").into_iter();
     let off = sizes.map(|size| 100.0 * (size / link.truth.size - 1.0));

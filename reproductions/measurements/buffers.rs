@@ -8,7 +8,7 @@ use tidegate_report::plot::{Axis, Curve, Figure as Picture, Mark, Scale};
 use tidegate_scenario::CellKind;
 use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
-/// What is kept of a link.
+/// The curves kept of a link.
 pub const CURVES: [&str; 7] = [
     "size",
     "kind",
@@ -19,7 +19,7 @@ pub const CURVES: [&str; 7] = [
     IN_FLIGHT[2],
 ];
 
-/// Why an AQM's bound is found too high where it is.
+/// Why an AQM's bound is found too high on some links.
 pub const FEW_LOSSES: &str = "an AQM drops some packets a second, and the drain of a slow link that pauses has some tens of packets: a few of them \
      are lost near the bound, a few pass there, and one that is lost by chance far below weighs as much";
 
@@ -134,14 +134,14 @@ fn right(sample: &Sample, cases: &[String], kind: Kind) -> f64 {
     100.0 * right.count() as f64 / found.len() as f64
 }
 
-/// Largest difference from the truth, in % of it.
+/// Largest error, in % of the truth.
 fn furthest(sample: &Sample, cases: &[String], size: f64) -> f64 {
     let of = |case: &String| numbers(sample, case, "size");
     let errors = cases
         .iter()
         .flat_map(of)
         .map(|found| 100.0 * (found / size - 1.0).abs());
-    // What was not found at all is as far as can be.
+    // A buffer that was not found has the largest possible error.
     errors
         .map(|e| if e.is_nan() { f64::INFINITY } else { e })
         .fold(0.0, f64::max)

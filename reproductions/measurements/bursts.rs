@@ -15,8 +15,8 @@ const BUFFER: Truth = Truth {
     kind: Kind::PacketsTail,
 };
 
-/// HSPA, HSPA+ and LTE of the thesis's plans, what changes, and what has no bursts; two of them so slow that not every
-/// turn is used, or the time of a packet is as long as a turn.
+/// HSPA, HSPA+ and LTE of the thesis's plans, a changing rate, and a link without bursts. Two links are so slow that
+/// not every turn is used, or that a packet takes as long as a turn.
 pub fn links() -> Vec<Known> {
     let link = |carries, mbps| Known {
         test: "bursts",
@@ -41,7 +41,7 @@ pub fn links() -> Vec<Known> {
     ]
 }
 
-/// What is kept of them.
+/// The curves kept of them.
 pub const CURVES: [&str; 7] = [
     "period_ms",
     "rate_mbps",
@@ -58,7 +58,7 @@ pub fn figure() -> Figure {
     let quantities = links.iter().map(|link| {
         let name = link.name();
         let bursts = link.carries.period_ms();
-        // Below 2 ms nothing is looked for.
+        // The prober does not look for bursts closer than 2 ms.
         let expected = if bursts < 2.0 { 0.0 } else { bursts };
         Quantity::new(
             format!(

@@ -1,4 +1,4 @@
-//! Fig. 4.4: how far a rate from n bursts is from the mean.
+//! Fig. 4.4: error of a rate measured over n bursts.
 
 use super::bursts::{CURVES, links};
 use tidegate_report::colour::Pen;

@@ -1,4 +1,4 @@
-//! Fig. 4.16: one-way delays beside a saturating upload, by clocks that were never set.
+//! Fig. 4.16: one-way delays beside an upload that fills its buffer, with unsynchronised clocks.
 
 use super::links::{AHEAD_S, Carries, DRIFT_PPM, Kind, Known, Truth};
 use super::read::number;

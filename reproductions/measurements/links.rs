@@ -1,4 +1,4 @@
-//! Links of which everything is known, as scenarios.
+//! Links with known properties, as scenarios.
 
 use crate::workloads::download;
 use rand::{RngExt, SeedableRng};
@@ -9,10 +9,10 @@ use tidegate_scenario::{
 };
 use tidegate_study::Case;
 
-/// Share of packets that every link loses by chance.
+/// Share of packets that every link loses at random.
 const CHANCE: f64 = 0.001;
 
-/// How the client's clock stands.
+/// Offset and drift of the client's clock.
 pub const AHEAD_S: u64 = 10;
 /// See [`AHEAD_S`].
 pub const DRIFT_PPM: f64 = 50.0;
@@ -20,7 +20,7 @@ pub const DRIFT_PPM: f64 = 50.0;
 /// A buffer of the thesis's tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Whose it is.
+    /// The device or network that has it.
     pub name: &'static str,
     /// Its size in its unit: packets, bytes or seconds.
     pub size: f64,
@@ -86,12 +86,12 @@ pub const UPLINKS: [Truth; 7] = [
     truth("Huawei E3276", 1000.0, Kind::PacketsTail),
 ];
 
-/// What a link carries, and when.
+/// A link's rate over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Carries {
     /// Packet after packet.
     Smoothly,
-    /// In turns of so many milliseconds.
+    /// In turns of that many milliseconds.
     InTurns(f64),
     /// As the generated cell does, whose rate changes.
     Generated(CellKind),
@@ -120,14 +120,14 @@ impl Carries {
     }
 }
 
-/// A link to be measured.
+/// A link to be measured, with known properties.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// What is done with it.
+    /// The test that is run on it.
     pub test: &'static str,
     /// Its buffer.
     pub truth: Truth,
-    /// What it carries, and when.
+    /// Its rate over time.
     pub carries: Carries,
     /// Its mean rate, in Mbit/s.
     pub mbps: f64,
@@ -136,7 +136,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// What tells it from all others.
+    /// Identifies the link.
     pub fn name(&self) -> String {
         let Self {
             test,
@@ -167,7 +167,7 @@ impl Known {
             _ => RateSpec::ConstantMbps(self.mbps),
         };
         let cell = match self.carries {
-            // A cell with nobody else.
+            // A cell without other users.
             Carries::InTurns(tti_ms) => Some(CellSpec {
                 users: 1,
                 scheduler: SchedulerKind::RoundRobin,
@@ -187,7 +187,7 @@ impl Known {
         }
     }
 
-    /// Reports need little.
+    /// The uplink carries only reports.
     fn up(&self) -> LinkSpec {
         self.link(RateSpec::ConstantMbps(20.0))
     }
@@ -228,10 +228,10 @@ fn queue(truth: Truth) -> QueueSpec {
     }
 }
 
-/// More than any train fills.
+/// A buffer that no train fills.
 const ROOM: usize = 1 << 30;
 
-/// The seed of the links below: none was looked at while the estimators were made.
+/// Seed of the links below, which were not looked at while the estimators were developed.
 const HELD_OUT: u64 = 0x7469_6465;
 
 /// `each` links for every row of the two tables: rates from 0.5 to 50 Mbit/s and round trips from 20 to 200 ms, drawn evenly
@@ -259,10 +259,10 @@ pub fn held_out(each: usize) -> Vec<Known> {
     links
 }
 
-/// The seed of these: looked at once, when the bound of an AQM was last changed.
+/// Seed of these links, which were looked at once, when the bound of an AQM was last changed.
 const CHANGING: u64 = 0x6171_6d32;
 
-/// Links with the AQM of Table 4.1 and nothing but changing rates, which is where its bound is hardest to tell.
+/// Links with the AQM of Table 4.1 and changing rates only, for which its bound is hardest to find.
 pub fn managed(number: usize) -> Vec<Known> {
     let mut rng = Pcg64Mcg::seed_from_u64(CHANGING);
     let mut between = |low: f64, high: f64| low * libm::pow(high / low, rng.random::<f64>());

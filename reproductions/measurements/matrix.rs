@@ -1,4 +1,4 @@
-//! Which buffers are taken for which, on links that nobody looked at before.
+//! Confusion matrix of buffers, on links that were not used in development.
 
 use super::buffers::{CURVES, FEW_LOSSES};
 use super::links::{Kind, Known, held_out};
@@ -102,7 +102,7 @@ pub fn figure(extent: &Extent) -> Figure {
     }
 }
 
-/// What was found on a link in one run.
+/// The prober's findings on a link in one run.
 struct Found {
     kind: Option<Kind>,
     size: f64,

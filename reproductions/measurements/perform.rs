@@ -1,4 +1,4 @@
-//! Has a link measured: which test it is, stands before the colon of the case's name.
+//! Measures a link: the test's name stands before the colon of the case's name.
 
 use super::links::{AHEAD_S, DRIFT_PPM, Kind};
 use anyhow::{Result, bail};
@@ -16,7 +16,7 @@ use tidegate_probe::examine::{OVERFLOW_SECONDS, overflow_train, overflows};
 use tidegate_probe::{Arrival, Echo, Message, Pace, Ping, TrainConfig};
 use tidegate_scenario::{LinkInputs, RunResult, Scenario, Series};
 
-/// Does the test.
+/// Runs the test.
 pub fn perform(scenario: &Scenario, inputs: &LinkInputs) -> Result<RunResult> {
     let link = || Emulated::new(inputs.down.clone(), inputs.up.clone(), CLOCK, scenario.seed);
     let test = scenario.name.split(':').next().unwrap_or_default();
@@ -76,7 +76,7 @@ fn buffer(link: &mut Emulated) -> Vec<Series> {
 /// Curves of the packets in flight, for packets of each size.
 pub const IN_FLIGHT: [&str; 3] = ["in_flight_1420", "in_flight_560", "in_flight_200"];
 
-/// Where in [`Kind::ALL`] it is; 4 if it is none of them.
+/// Its index in [`Kind::ALL`]; 4 if it is none of them.
 fn code(buffer: &Buffer) -> f64 {
     let kind = match (buffer.unit, buffer.policy) {
         (Unit::Packets, DropPolicy::Tail) => Kind::PacketsTail,
@@ -91,7 +91,7 @@ fn code(buffer: &Buffer) -> f64 {
         .unwrap_or_default() as f64
 }
 
-/// Packets ahead of each, at most 500 points of them.
+/// Packets in flight ahead of each, in at most 500 points.
 fn in_flight(train: &[Arrival]) -> Vec<(f64, f64)> {
     let flights = Flights::of(train);
     let start_s = flights.packets.first().map_or(0.0, |p| p.sent_s);
@@ -102,7 +102,7 @@ fn in_flight(train: &[Arrival]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// A busy link's arrivals.
+/// Arrivals over a busy link.
 fn arrivals(link: &mut Emulated) -> Vec<Series> {
     let found = overflows(link, Side::Server);
     let busy = backlogged(&found.trains[0]);

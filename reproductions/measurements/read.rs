@@ -1,8 +1,8 @@
-//! Reads what the tests found.
+//! Reads the tests' findings.
 
 use tidegate_study::Sample;
 
-/// The first value of that name in every run of a case; not a number where there is none.
+/// The first value with that name in every run of a case; not a number if there is none.
 pub fn numbers(sample: &Sample, case: &str, quantity: &str) -> Vec<f64> {
     let runs = sample.runs(case);
     let read = runs.map(|run| {

@@ -1,4 +1,4 @@
-//! Links that play recordings, with buffers that are known.
+//! Links that play recordings, with known buffers.
 
 use super::buffers::{CURVES, FEW_LOSSES};
 use super::links::{Carries, DOWNLINKS, Kind, Known, Truth, UPLINKS};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tidegate_scenario::RateSpec;
 use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
-/// One of each kind, of a size that the recordings can fill.
+/// One buffer of each kind, of a size that the recordings can fill.
 const BUFFERS: [Truth; 4] = [DOWNLINKS[3], DOWNLINKS[2], UPLINKS[2], DOWNLINKS[1]];
 
 /// The figure, of every packet trace in that folder.
@@ -20,7 +20,7 @@ const BUFFERS: [Truth; 4] = [DOWNLINKS[3], DOWNLINKS[2], UPLINKS[2], DOWNLINKS[1
 /// When the folder cannot be read.
 pub fn figure(folder: &Path) -> Result<Figure> {
     let links = recordings(folder)?.into_iter();
-    // Rate series have seconds, not packets.
+    // A rate series has a rate each second, not packets.
     let traces = links.filter(|link| matches!(link.rate, RateSpec::Trace(_)));
     let cases: Vec<(Truth, Case)> = traces
         .flat_map(|link| BUFFERS.map(|truth| (truth, case(truth, &link.name, &link.rate))))
@@ -103,7 +103,7 @@ fn is(code: f64, kind: Kind) -> bool {
     !code.is_nan() && Kind::ALL.get(code as usize) == Some(&kind)
 }
 
-/// Share of the runs with what holds, in %; what was not found does not.
+/// Share of the runs in which `holds` is true, in %; a value that was not found does not hold.
 fn share(sample: &Sample, names: &[String], quantity: &str, holds: impl Fn(f64) -> bool) -> f64 {
     let found: Vec<f64> = names
         .iter()

@@ -1,4 +1,4 @@
-//! What was recorded, played back.
+//! A recorded link, played back.
 
 use super::links::{Carries, Kind, Known, Truth};
 use std::path::Path;
@@ -61,7 +61,7 @@ fn a_download_over_what_was_recorded_is_as_over_the_link() {
             ..case.scenario
         };
         let mut inputs = scenario.link_inputs(Path::new(".")).unwrap();
-        // CUBIC would make other losses another history.
+        // With losses, CUBIC would send at other times.
         inputs.down.loss = None;
         inputs.up.loss = None;
         let original = download(&scenario, &inputs);

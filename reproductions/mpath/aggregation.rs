@@ -1,4 +1,4 @@
-//! Equation 3.7: load goes over to the direct path exponentially.
+//! Equation 3.7: load moves to the direct path exponentially.
 
 use super::emulab::{case, core, mpath, path_name, picture};
 use super::network::{MPATH, over};
@@ -7,12 +7,12 @@ use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 const CASE: &str = "load aggregation";
 
-/// Mbit/s: the access link, the direct path's core link, and what others take of that at first.
+/// Mbit/s: the access link, the direct path's core link, and the cross traffic on that link at first.
 const ACCESS: f64 = 10.0;
 const CORE: f64 = 20.0;
 const OTHERS: f64 = 17.0;
 
-/// Seconds until the others leave, and of the whole run.
+/// When the cross traffic leaves, and the length of the run, in seconds.
 const LEAVE_S: f64 = 300.0;
 const DURATION_S: f64 = 600.0;
 
@@ -88,7 +88,7 @@ pub fn figure() -> Figure {
     }
 }
 
-/// The proxied path's share of all windows over time, by seed; 0 while there is none.
+/// The proxied path's share of all windows over time, by seed; 0 while it does not exist.
 fn shares(sample: &Sample) -> Vec<Curve> {
     let names = ["proxy 2", "direct"].map(path_name);
     let [proxied, direct] = names
@@ -109,20 +109,20 @@ fn shares(sample: &Sample) -> Vec<Curve> {
     proxied.zip(direct).map(share).collect()
 }
 
-/// The mean factor from the share before one shared loss to that before the next.
+/// The mean ratio of the shares before consecutive shared losses.
 fn geometric(sample: &Sample) -> f64 {
     let counts = sample.flow_curves(CASE, MPATH, "aggregations");
     let mut factors = Vec::new();
     for (count, share) in counts.zip(shares(sample)) {
         let before = before_losses(&count, &share);
-        // With less than a packet in twenty the path is about to be dropped, or a new one.
+        // Below a tenth of the windows the path is about to be dropped, or is a new one.
         let steps = before.windows(2).take_while(|step| step[0] > 0.1);
         factors.extend(steps.map(|step| (step[1] / step[0]).max(0.01)));
     }
     crate::means::geometric_mean(factors.into_iter())
 }
 
-/// The shares just before each shared loss after the others have left.
+/// The shares just before each shared loss after the cross traffic has left.
 fn before_losses(count: &[(f64, f64)], share: &[(f64, f64)]) -> Vec<f64> {
     let losses = count
         .windows(2)

@@ -1,7 +1,7 @@
-//! Many pairs of hosts of the overlay at the same time.
+//! Many pairs of hosts of the overlay that transfer at the same time.
 //!
-//! Core links are those of the overlay, and shared by all whose way leads over them. Each host has an access
-//! link either way, a proxy, too: what it forwards crosses both of its own.
+//! The core links are those of the overlay, shared by all pairs whose paths cross them. Each host, proxies included,
+//! has an access link in either direction; what a proxy forwards crosses both of its links.
 
 use super::network::{self, MPATH, Network, TCP, over};
 use super::overlay::{Host, Overlay, PROXIES, Terms, core_name, hop, is_dead, proxy_name};
@@ -13,16 +13,16 @@ use std::sync::Arc;
 use tidegate_scenario::{Direction, Hop, ProxySpec, Side, Workload};
 use tidegate_study::Case;
 
-/// Who transfers to whom.
+/// Pairs of hosts that transfer at the same time.
 #[derive(Clone)]
 pub struct Crowd {
     overlay: Arc<Overlay>,
-    /// What distinguishes it from others.
+    /// Identifies the crowd.
     name: String,
     members: Vec<Member>,
 }
 
-/// A host: which it is, and what it is like.
+/// A host: its number, and its properties.
 #[derive(Clone)]
 struct Member {
     name: String,
@@ -30,7 +30,7 @@ struct Member {
 }
 
 impl Crowd {
-    /// So many pairs of hosts that are not proxies: the `first` of the overlay's and those after it.
+    /// Pairs of hosts that are not proxies: `pairs` of the overlay's, from the `first` on.
     pub fn apart(overlay: &Arc<Overlay>, first: usize, pairs: usize) -> Self {
         let member = |name: String, host| Member { name, host };
         let pair = |n| {
@@ -47,7 +47,7 @@ impl Crowd {
         }
     }
 
-    /// So many pairs of hosts that are proxies, chosen by `seed`.
+    /// Pairs of hosts that are proxies, chosen by `seed`.
     pub fn of_proxies(overlay: &Arc<Overlay>, pairs: usize, seed: u64) -> Self {
         let mut hosts: Vec<usize> = (0..PROXIES).filter(|&n| !is_dead(n)).collect();
         hosts.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
@@ -67,17 +67,17 @@ impl Crowd {
         self.members.len() / 2
     }
 
-    /// What the case with mPath is called, or that with TCP.
+    /// The name of the case with mPath, or with TCP.
     pub fn case_name(&self, protocol: &str) -> String {
         format!("{}, {protocol}", self.name)
     }
 
-    /// What its flows are called.
+    /// The name of a pair's flow.
     pub fn flow_name(pair: usize) -> String {
         format!("transfer {pair}")
     }
 
-    /// All transfer with mPath, for so many seconds.
+    /// All pairs transfer with mPath, for that many seconds.
     pub fn mpath(&self, seconds: f64) -> Case {
         self.case(MPATH, seconds, |from, to| {
             let proxies = 0..PROXIES;
@@ -88,7 +88,7 @@ impl Crowd {
         })
     }
 
-    /// All transfer with TCP.
+    /// All pairs transfer with TCP.
     pub fn tcp(&self, seconds: f64) -> Case {
         self.case(TCP, seconds, |_, _| {
             crate::workloads::bulk("", Direction::Down, None, 1)
@@ -149,7 +149,7 @@ impl Crowd {
         }
     }
 
-    /// All links: out of hosts, through the core, into hosts, and back without a bottleneck.
+    /// All links: out of hosts, through the core, into hosts, and a return path without a bottleneck.
     fn hops(&self) -> Vec<Hop> {
         let proxies = (0..PROXIES).map(|n| (proxy_name(n), self.overlay.proxies()[n]));
         let members = self.members.iter().map(|m| (m.name.clone(), m.host));

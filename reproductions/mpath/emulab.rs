@@ -1,4 +1,4 @@
-//! The thesis's Emulab topologies (Figs. 3.6, 3.9 and 3.12), and what is read from their runs.
+//! The thesis's Emulab topologies (Figs. 3.6, 3.9 and 3.12), and numbers read from their runs.
 
 use super::network::{self, MPATH, Network, over};
 use crate::means::mean;
@@ -10,7 +10,7 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Extent, Sample};
 
-/// What is run, for people.
+/// The runs, in words.
 pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologies: an access link of 20 Mbit/s at the sender, a direct path \
      over a core link of 10 Mbit/s, and ways through proxies over the same core link, one that is larger than the third's and one of \
      5 Mbit/s. Round trips, queues, the second core link's rate and where the access link lies are not in the text. The second core link has \
@@ -18,13 +18,13 @@ pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologie
      queue; of the round trips and queues tried with which TCP alone comes within a tenth of its numbers, 240 ms and 15 packets are \
      those with which mPath, too, comes near most of its own. TCP is New Reno, as there; goodput is payload.";
 
-/// The way there and back without queues, in ms, the same on every way.
+/// Round trip without queues in ms, the same on every path.
 const ROUND_TRIP_MS: f64 = 240.0;
 
 /// Packets in front of every link.
 const QUEUE: usize = 15;
 
-/// Share of the way there that the access link is.
+/// The access link's share of the one-way delay.
 const ACCESS_SHARE: f64 = 0.2;
 
 /// Rates in Mbit/s: the access link, the direct path's core link, proxy 2's and proxy 3's.
@@ -56,18 +56,17 @@ pub fn core(name: &str, mbps: f64) -> Hop {
     network::hop(name, Side::Client, link(mbps, 1.0 - ACCESS_SHARE))
 }
 
-/// Somebody else's access link.
+/// The access link of another host.
 pub fn access(name: &str, mbps: f64) -> Hop {
     network::hop(name, Side::Server, link(mbps, ACCESS_SHARE))
 }
 
-/// A link that is so much of the way there.
+/// A link with that share of the one-way delay.
 fn link(mbps: f64, share: f64) -> LinkSpec {
     network::link(mbps, ROUND_TRIP_MS / 2.0 * share, QUEUE)
 }
 
-/// A run over those core links and an access link of `access` Mbit/s, with a way back that never is
-/// the bottleneck.
+/// A run over those core links and an access link of `access` Mbit/s, with a return path that never is the bottleneck.
 pub fn case(
     name: &str,
     duration_s: f64,
@@ -84,7 +83,7 @@ pub fn case(
     network.case(name, duration_s, curves, workloads)
 }
 
-/// The direct way: there and back.
+/// The direct path, there and back.
 const DIRECT: [&str; 3] = ["core", "down", "up"];
 
 /// An mPath transfer with the first, second, third of the proxies.
@@ -111,7 +110,7 @@ pub fn tcp(name: &str) -> Workload {
     )
 }
 
-/// How long a minute of the thesis's lasts: on the kernel, where nothing goes faster than it does, less.
+/// Length of one of the thesis's minutes: shorter on the kernel, which runs in real time.
 #[derive(Clone, Copy)]
 pub struct Pace {
     seconds: f64,
@@ -145,7 +144,7 @@ impl Pace {
     }
 }
 
-/// The mean of a flow's curve over a span; where there is no point it is 0.
+/// The mean of a flow's curve over a span; 0 if there is no point.
 pub fn average(sample: &Sample, case: &str, flow: &str, quantity: &str, span: Span) -> f64 {
     let bins = span.length_s() / crate::spans::BIN_S;
     let curves = sample.flow_curves(case, flow, quantity);
@@ -157,12 +156,12 @@ pub fn goodput(sample: &Sample, case: &str, flow: &str, span: Span) -> f64 {
     average(sample, case, flow, "goodput_bps", span) / 1e6
 }
 
-/// What a path of the transfer delivers, in Mbit/s: `direct`, `proxy 1` …
+/// Delivery rate of one of the transfer's paths, in Mbit/s: `direct`, `proxy 1` …
 pub fn delivered(sample: &Sample, case: &str, path: &str, span: Span) -> f64 {
     average(sample, case, &path_name(path), "path_bps", span) / 1e6
 }
 
-/// What the curves of a path are called.
+/// The name of a path's curves.
 pub fn path_name(path: &str) -> String {
     format!("{MPATH} {path}")
 }

@@ -7,7 +7,7 @@ use super::network::{MPATH, TCP};
 use crate::means::mean;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// What is run, and the benchmark: 30 minutes each.
+/// The runs, with mPath and with the benchmark: 30 minutes each.
 const WITH_MPATH: &str = "three proxies, mPath";
 const WITH_TCP: &str = "three proxies, TCP";
 const MINUTES: f64 = 30.0;
@@ -73,7 +73,7 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
     ]
 }
 
-/// A number of the thesis's, within the tenth that is allowed.
+/// A number of the thesis's, with a tolerance of a tenth.
 pub fn near(paper: f64, neutral: f64) -> Claim {
     Claim::Near {
         paper,
@@ -82,7 +82,7 @@ pub fn near(paper: f64, neutral: f64) -> Claim {
     }
 }
 
-/// The first minute in which path 1 carries nothing after it has carried something, mean over the seeds.
+/// The first minute without traffic on path 1 after it had some; mean over the seeds.
 fn dropped_min(sample: &Sample, pace: Pace) -> f64 {
     let name = path_name("proxy 1");
     let curves = sample.flow_curves(WITH_MPATH, &name, "path_bps");

@@ -30,7 +30,7 @@ pub fn figure(pace: Pace) -> Figure {
         quantities: vec![Quantity::new(
             "mPath's share of both links ÷ TCP's of one",
             "",
-            // With the direct path alone it would be two thirds.
+            // The direct path alone would carry two thirds.
             Claim::at_least(0.9, CORE / CAPACITY),
             move |sample| mpath_used(sample) / tcp_used(sample),
         )],

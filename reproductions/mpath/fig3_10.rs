@@ -9,7 +9,7 @@ const WITH_MPATH: &str = "access bottleneck, mPath";
 const WITH_TCP: &str = "access bottleneck, TCP";
 const MINUTES: f64 = 10.0;
 
-/// The access link in Mbit/s. The text does not give it; TCP's 4.40 Mbit/s do.
+/// The access link in Mbit/s: not in the text, but it follows from TCP's 4.40 Mbit/s.
 const ACCESS_MBPS: f64 = 5.5;
 
 /// The figure.

@@ -9,8 +9,7 @@ use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 const CASE: &str = "beside TCP";
 
-/// Minutes: something changes each 20. TCP-1 alone, with mPath, mPath alone, with TCP-2, TCP-2 alone,
-/// with TCP-3.
+/// Minutes between changes: TCP-1 alone, with mPath, mPath alone, with TCP-2, TCP-2 alone, with TCP-3.
 const STEP: f64 = 20.0;
 const FLOWS: [(&str, (f64, f64)); 3] = [
     ("TCP-1", (0.0, 2.0 * STEP)),

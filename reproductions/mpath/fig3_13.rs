@@ -12,10 +12,10 @@ use tidegate_study::{Claim, Figure, Quantity};
 
 const CASE: &str = "TCP flows on path 2";
 
-/// Minutes between changes: mPath alone, then a further TCP flow on path 2's core link each time.
+/// Minutes between changes: mPath alone, then one more TCP flow on path 2's core link each time.
 const STEP: f64 = 15.0;
 
-/// The TCP flows and their access links in Mbit/s. The third's is not in the text: it goes on by two.
+/// The TCP flows and their access links in Mbit/s. The text does not give the third: we continue in steps of two.
 const FLOWS: [(&str, f64); 3] = [("A1", 6.0), ("A2", 8.0), ("A3", 10.0)];
 
 /// The figure.
@@ -58,7 +58,7 @@ pub fn figure(pace: Pace) -> Figure {
     }
 }
 
-/// The state with so many TCP flows, its last ten minutes.
+/// The last ten minutes of the state with that many TCP flows.
 fn state(pace: Pace, flows: f64) -> Span {
     pace.minutes(flows * STEP + 5.0, (flows + 1.0) * STEP)
 }

@@ -7,7 +7,7 @@ use crate::pictures::{cumulative, scatter};
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_study::{Claim, Drawing, Figure, Quantity, Sample};
 
-/// The figures, which are of the same runs.
+/// The three figures, which share their runs.
 pub fn figure(pairs: &Pairs) -> Figure {
     let parts = [ratios(pairs), round_trips(pairs), buffers(pairs)];
     let mut whole = Figure {
@@ -29,10 +29,10 @@ pub fn figure(pairs: &Pairs) -> Figure {
     whole
 }
 
-/// What is compared, and the picture.
+/// The comparisons, and the picture.
 type Part = (Vec<Quantity>, Drawing);
 
-/// Fig. 3.17: how often and how well.
+/// Fig. 3.17: how often mPath gains, and how much.
 fn ratios(pairs: &Pairs) -> Part {
     let quantity = |name: &str, unit, claim, read: fn(&[f64]) -> f64| {
         let pairs = pairs.clone();

@@ -1,4 +1,4 @@
-//! Fig. 3.19: how long mPath takes until it carries what it will.
+//! Fig. 3.19: how long mPath takes to reach its steady throughput.
 
 use super::network::MPATH;
 use super::overlay::{Terms, mpath_name};
@@ -9,15 +9,15 @@ use crate::spans::Span;
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// From this share of a run on its throughput counts as steady.
+/// The throughput from this share of a run on counts as the steady one.
 const STEADY_FROM: f64 = 2.0 / 3.0;
 
-/// The mean of so many seconds, which is longer than a sawtooth, is what has to reach the steady
-/// throughput, and by how much it may fall short.
+/// Length in seconds of the mean that has to reach the steady throughput, longer than a sawtooth; and the share of it
+/// that suffices.
 const SMOOTH_S: f64 = 60.0;
 const CLOSE: f64 = 0.9;
 
-/// Pairs for which good proxied paths exist gain that much.
+/// Pairs that gain at least this factor have good proxied paths.
 const GAIN: f64 = 1.1;
 
 /// The figure; the runs are those of Fig. 3.17.
@@ -66,7 +66,7 @@ pub fn figure(pairs: &Pairs) -> Figure {
     }
 }
 
-/// Minutes that each of the pairs takes that gain, or of those that do not.
+/// Minutes of each of the pairs with that gain, or of those without it.
 fn times_min(pairs: &Pairs, sample: &Sample, gains: bool) -> Vec<f64> {
     let wanted = |&pair: &usize| (pairs.ratio(sample, pair) > GAIN) == gains;
     let time = |pair| {
@@ -77,7 +77,7 @@ fn times_min(pairs: &Pairs, sample: &Sample, gains: bool) -> Vec<f64> {
     pairs.all().filter(wanted).map(time).collect()
 }
 
-/// When a curve of so many seconds begins to be steady.
+/// When a curve of that many seconds becomes steady.
 fn stable_s(curve: &[(f64, f64)], seconds: f64) -> f64 {
     let average = |from, to| mean(Span(from, to).values(curve));
     let steady = average(seconds * STEADY_FROM, seconds);

@@ -1,4 +1,4 @@
-//! Fig. 3.20: how many proxies are offered.
+//! Fig. 3.20: the number of proxies that are offered.
 
 use super::overlay::{PROXIES, Terms, mpath_name};
 use super::pairs::Pairs;

@@ -1,4 +1,4 @@
-//! Figs. 3.21 and 3.22: many pairs at the same time.
+//! Figs. 3.21 and 3.22: many pairs that transfer at the same time.
 
 use super::crowd::Crowd;
 use super::network::{MPATH, TCP};
@@ -9,19 +9,19 @@ use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
-/// How many transfer at the same time, and for how long.
+/// How many pairs transfer at the same time, and for how long.
 #[derive(Clone, Copy)]
 struct Sizes {
-    /// Pairs of which each is alone, or beside all others.
+    /// Pairs of hosts that are no proxies, each alone or beside all others.
     apart: usize,
     few: usize,
-    /// Of proxies: few, and many.
+    /// Pairs of proxies: few, and many.
     many: usize,
     seconds: f64,
 }
 
 impl Sizes {
-    /// As in the thesis, one partition of four and ten minutes of thirty; a sample with `--quick`.
+    /// One of the thesis's four partitions, for ten minutes in place of thirty; a sample with `--quick`.
     fn new(extent: &Extent) -> Self {
         if extent.quick || extent.lab {
             Self {

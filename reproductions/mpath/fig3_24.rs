@@ -7,7 +7,7 @@ use crate::spans::Span;
 use tidegate_scenario::WorkloadKind;
 use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
-/// What α is swept over, and for how long.
+/// Values of α, and the length of each run.
 const ALPHAS: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 0.9];
 const SECONDS: f64 = 1800.0;
 

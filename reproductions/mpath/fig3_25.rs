@@ -1,11 +1,11 @@
-//! Fig. 3.25: how many paths a loss on the direct path creates, β.
+//! Fig. 3.25: β, the number of paths that a loss on the direct path creates.
 
 use super::overlay::{Terms, mpath_name};
 use super::pairs::Pairs;
 use crate::means::mean;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// What β is swept over.
+/// Values of β.
 const BETAS: [f64; 6] = [0.05, 0.125, 0.25, 0.5, 0.75, 1.0];
 
 fn creating(beta: f64) -> Terms {

@@ -1,4 +1,4 @@
-//! Figs. 3.26 and 3.27: the largest round trip that a proxied path may have, τ.
+//! Figs. 3.26 and 3.27: τ, the largest round trip that a proxied path can have.
 
 use super::overlay::{Terms, mpath_name};
 use super::pairs::{Pairs, transfer};

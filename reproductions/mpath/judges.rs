@@ -1,11 +1,11 @@
-//! What the odds of mPath's evidence are judged by: paths that share a bottleneck, and paths that do not.
+//! Judges for the odds of mPath's evidence: paths that share a bottleneck, and paths that do not.
 
 use super::emulab::Pace;
 use super::{aggregation, fig3_07, fig3_08, fig3_10};
 use crate::judge::{Judge, Measure};
 use tidegate_study::{Extent, Figure};
 
-/// All of them. What is read is the figures' own numbers.
+/// All of them. The numbers are those of the figures.
 pub fn all() -> Vec<Judge> {
     let pace = Pace::new(&Extent {
         quick: true,

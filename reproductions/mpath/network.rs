@@ -1,28 +1,28 @@
-//! What all cases of the chapter have: links with short queues, a way back without a bottleneck, New Reno,
-//! and one run whose start counts.
+//! Parts common to all cases of the chapter: links with short queues, a return path without a bottleneck, New Reno,
+//! and one run that counts from its start.
 
 use tidegate_scenario::{
     Direction, Hop, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Side, Workload,
 };
 use tidegate_study::Case;
 
-/// What the mPath transfer is called, and the benchmark's flow.
+/// Names of the mPath transfer and of the benchmark's flow.
 pub const MPATH: &str = "mPath";
 /// See [`MPATH`].
 pub const TCP: &str = "TCP";
 
 /// The links.
 pub struct Network {
-    /// The last one on the way there.
+    /// The last link towards the receiver.
     pub down: LinkSpec,
-    /// The first one on the way back.
+    /// The first link of the return path.
     pub up: LinkSpec,
     /// All others.
     pub hops: Vec<Hop>,
 }
 
 impl Network {
-    /// A run of so many seconds over it, with those curves.
+    /// A run of that many seconds over it, with those curves.
     pub fn case(
         self,
         name: impl Into<String>,
@@ -48,7 +48,7 @@ impl Network {
     }
 }
 
-/// A link with a queue of so many packets.
+/// A link with a queue of `packets` packets.
 pub fn link(mbps: f64, delay_ms: f64, packets: usize) -> LinkSpec {
     LinkSpec {
         queue: QueueSpec {
@@ -64,7 +64,7 @@ pub fn wide(delay_ms: f64) -> LinkSpec {
     LinkSpec::new(RateSpec::ConstantMbps(1000.0), delay_ms)
 }
 
-/// A link in the direction of the data on that side of `down`.
+/// A link in the direction of the data, before or behind `down`.
 pub fn hop(name: impl Into<String>, side: Side, link: LinkSpec) -> Hop {
     Hop {
         name: name.into(),

@@ -1,13 +1,13 @@
 //! An Internet-like overlay: autonomous systems on a globe, core links between them, hosts and proxies
 //! behind access links.
 //!
-//! **Systems.** 60 of them, in six regions as populated as PlanetLab was. A system's place is drawn around
-//! its region's middle; delay is the great circle at 200 km/ms, times 1.5 for the way cables take, and 2 ms.
+//! **Systems.** 60 of them, in six regions with shares of systems as in PlanetLab. A system's place is drawn around
+//! its region's middle; the delay is the great circle at 200 km/ms, times 1.5 for detours of cables, plus 2 ms.
 //!
-//! **Core.** Between each two systems there is a core link each way, whose rate is what other users leave of
-//! it: log-normal, less on long ways, as measured bottlenecks are (Akella, Seshan, Shaikh 2003 found
-//! half of them in the core, between systems as often as within). Median and spread are such that TCP meets
-//! its bottleneck in the core for about half of the pairs. The two ways of a pair have different rates.
+//! **Core.** Each pair of systems has a core link in each direction. Its rate is what other users leave: log-normal,
+//! and smaller over long distances, as measured bottlenecks are (Akella, Seshan, Shaikh 2003 found half of them in the
+//! core, between systems as often as within). Median and spread are chosen such that TCP has its bottleneck in the
+//! core for about half of the pairs. The two directions of a pair have different rates.
 //!
 //! **Hosts.** The access link of a host is 5, 10, 20 or 50 Mbit/s. Those of proxies are, too, where many transfer
 //! at the same time; for a single pair they are wider than what the core leaves. One proxy in nine does not answer: of the thesis's 450 about 400 did.
@@ -37,40 +37,40 @@ const REGIONS: [(f64, f64, usize); 6] = [
     (-23.0, -47.0, 7),
 ];
 
-/// How far from its region's middle a system is, in degrees.
+/// Standard deviation of a system's latitude and longitude from its region's middle, in degrees.
 const SCATTER: f64 = 6.0;
 
-/// Kilometres that light in glass goes in a millisecond, how much longer cables are than great circles, and
-/// delay in ms that there always is.
+/// Kilometres that light in glass travels in a millisecond, factor of cable lengths over great circles, and fixed
+/// delay in ms.
 const KM_PER_MS: f64 = 200.0;
 const DETOUR: f64 = 1.5;
 const LEAST_MS: f64 = 2.0;
 
-/// Rates that core links leave: the median in Mbit/s near by, by how much it is less for each 100 ms of
-/// delay, and the deviation of the logarithm.
+/// Rates that are left on core links: the median in Mbit/s at short distance, its decrease for each 100 ms of delay,
+/// and the deviation of the logarithm.
 const CORE_MEDIAN: f64 = 14.0;
 const CORE_DISTANCE: f64 = 0.5;
 const CORE_SPREAD: f64 = 0.9;
 
-/// Rates of access links in Mbit/s, one as frequent as the other.
+/// Rates of access links in Mbit/s, all equally frequent.
 const ACCESS: [f64; 4] = [5.0, 10.0, 20.0, 50.0];
 
-/// Proxies that do not answer: one in so many.
+/// One proxy in this many does not answer.
 const DEAD: u64 = 9;
 
 /// A host.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
-    /// Where it is.
+    /// Its system.
     pub system: usize,
-    /// Rate of its access link, either way.
+    /// Rate of its access link, in either direction.
     pub access_mbps: f64,
 }
 
-/// What a transfer is given.
+/// Parameters of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// How many of the proxies it is told of.
+    /// Number of proxies that it is told of.
     pub proxies: usize,
     /// τ in round trips.
     pub patience: f64,
@@ -86,7 +86,7 @@ impl Terms {
         beta: 0.25,
     };
 
-    /// A transfer on these terms, over those ways. Nothing bounds its buffers.
+    /// A transfer with these parameters, over those paths. Its buffers are unlimited.
     pub fn transfer(self, proxies: Vec<ProxySpec>) -> WorkloadKind {
         WorkloadKind::Mpath(MpathSpec {
             proxies,
@@ -110,7 +110,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// The overlay with so many pairs of hosts; always the same.
+    /// The overlay with that many pairs of hosts; always the same.
     pub fn new(pairs: usize) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(3);
         let systems = systems(&mut random);
@@ -141,13 +141,13 @@ impl Overlay {
         self.pairs.len()
     }
 
-    /// Round trip of a pair's direct way without queues, in ms.
+    /// Round trip of a pair's direct path without queues, in ms.
     pub fn round_trip_ms(&self, pair: usize) -> f64 {
         let (from, to) = self.pairs[pair];
         2.0 * self.delay_ms(from.system, to.system)
     }
 
-    /// Whether a pair's direct way is narrowest in the core.
+    /// Whether a pair's direct path has its bottleneck in the core.
     #[cfg(test)]
     pub fn is_core_bound(&self, pair: usize) -> bool {
         let (from, to) = self.pairs[pair];
@@ -174,12 +174,12 @@ impl Overlay {
         self.cores[from][to]
     }
 
-    /// One way from system to system, in ms.
+    /// One-way delay from system to system, in ms.
     pub fn delay_ms(&self, from: usize, to: usize) -> f64 {
         delay_ms(self.systems[from], self.systems[to])
     }
 
-    /// TCP between a pair, for so many seconds.
+    /// TCP between a pair, for that many seconds.
     pub fn tcp(&self, pair: usize, seconds: f64) -> Case {
         let flow = crate::workloads::bulk(TCP, Direction::Down, None, 1);
         self.case(format!("pair {pair}, TCP"), pair, seconds, 0, flow)
@@ -193,7 +193,7 @@ impl Overlay {
         self.case(name, pair, seconds, terms.proxies, workload)
     }
 
-    /// The way of a pair through a proxy. It begins at the sender's access link, which is the first hop.
+    /// The path of a pair through a proxy. It begins at the sender's access link, which is the first hop.
     fn way(&self, pair: usize, n: usize) -> ProxySpec {
         let (from, to) = self.pairs[pair];
         let proxy = self.proxies[n].system;
@@ -247,7 +247,7 @@ impl Overlay {
     }
 }
 
-/// What the case of mPath between a pair is called.
+/// The name of the case of mPath between a pair.
 pub fn mpath_name(pair: usize, terms: Terms) -> String {
     let Terms {
         proxies,
@@ -262,17 +262,17 @@ pub fn is_dead(proxy: usize) -> bool {
     (proxy as u64).is_multiple_of(DEAD)
 }
 
-/// What a core link is called.
+/// The name of a core link.
 pub fn core_name(from: usize, to: usize) -> String {
     format!("{from}-{to}")
 }
 
-/// What a proxy is called.
+/// The name of a proxy.
 pub fn proxy_name(n: usize) -> String {
     format!("proxy {n}")
 }
 
-/// A link on the way down, before the link under study.
+/// A link towards the receiver, before the link under study.
 pub fn hop(name: String, mbps: f64, delay_ms: f64) -> Hop {
     network::hop(name, Side::Server, link(mbps, delay_ms))
 }
@@ -307,7 +307,7 @@ fn cores(systems: &[(f64, f64)], random: &mut Pcg64Mcg) -> Vec<Vec<f64>> {
     systems.iter().map(row).collect()
 }
 
-/// From one place to another, to a tenth of a millisecond.
+/// Delay from one place to another, to a tenth of a millisecond.
 fn delay_ms((lat_a, lon_a): (f64, f64), (lat_b, lon_b): (f64, f64)) -> f64 {
     const EARTH_KM: f64 = 6371.0;
     let [(sin_a, cos_a), (sin_b, cos_b)] = [lat_a, lat_b].map(libm::sincos);

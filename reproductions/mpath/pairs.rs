@@ -6,12 +6,12 @@ use std::sync::Arc;
 use tidegate_scenario::TransferResult;
 use tidegate_study::{Case, Extent, Sample};
 
-/// What is run, for people.
+/// The runs, in words.
 pub const METHOD: &str = "A generated overlay (reproductions/mpath/overlay.rs states its assumptions): 60 systems, core links between each two, 450 \
      proxies. How many pairs have their bottleneck in the core is an assumption, so the shares of pairs that gain say how mPath \
      fares on such an overlay, not how the Internet is. Nothing else happens on a link: its rate is what others leave.";
 
-/// The pairs, and how long each is run for.
+/// The pairs, and the length of their runs.
 #[derive(Clone)]
 pub struct Pairs {
     overlay: Arc<Overlay>,
@@ -32,12 +32,12 @@ impl Pairs {
         }
     }
 
-    /// The overlay that they are of.
+    /// The overlay of the pairs.
     pub fn overlay(&self) -> &Overlay {
         &self.overlay
     }
 
-    /// How long each is run for.
+    /// Length of each run.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
@@ -57,7 +57,7 @@ impl Pairs {
         0..self.overlay.pairs()
     }
 
-    /// Those over which a parameter is swept: every fifth.
+    /// The pairs for parameter sweeps: every fifth.
     pub fn some(&self) -> impl Iterator<Item = usize> {
         self.all().step_by(5)
     }
@@ -67,7 +67,7 @@ impl Pairs {
         self.ratio_of(sample, pair, &mpath_name(pair, Terms::THESIS))
     }
 
-    /// The same of mPath in another case.
+    /// The same ratio for another case of mPath.
     pub fn ratio_of(&self, sample: &Sample, pair: usize, case: &str) -> f64 {
         sample.goodput(case) / sample.goodput(&format!("pair {pair}, {TCP}"))
     }
@@ -84,12 +84,12 @@ impl Pairs {
     }
 }
 
-/// Percent of the values of which `test` holds.
+/// Percentage of the values for which `test` holds.
 pub fn share(values: &[f64], test: impl Fn(f64) -> bool) -> f64 {
     100.0 * values.iter().filter(|&&value| test(value)).count() as f64 / values.len() as f64
 }
 
-/// What the transfer of a case needed.
+/// The result of a case's transfer.
 pub fn transfer<'a>(sample: &Sample<'a>, case: &str) -> &'a TransferResult {
     let run = sample.runs(case).next().expect("a run");
     run.transfers.first().expect("a transfer")

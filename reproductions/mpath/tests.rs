@@ -22,7 +22,7 @@ fn every_scenario_makes_sense() {
     }
 }
 
-/// The overlay is what its assumptions say, and always the same.
+/// The overlay matches its assumptions, and is always the same.
 #[test]
 fn the_overlay_is_what_it_says() {
     let (overlay, again) = (Overlay::new(500), Overlay::new(500));

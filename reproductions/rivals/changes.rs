@@ -1,4 +1,4 @@
-//! A rate that falls and rises, and a route that becomes longer and shorter, beneath a download and a call.
+//! A rate that falls and rises, and a route that becomes longer and shorter, during a download and a call.
 
 use super::contenders::Rival;
 use super::experiment::{self, Experiment, Waits};
@@ -9,13 +9,13 @@ use std::sync::Arc;
 use tidegate_scenario::{DelayStep, Direction, RateSpec, Scenario};
 use tidegate_study::{Extent, Figure, Quantity};
 
-/// The path changes at the first of these seconds, and is as before from the second on.
+/// The path changes at the first of these seconds, and returns at the second.
 const CHANGES_S: [f64; 2] = [20.0, 40.0];
 
 /// Rates before and between the changes, in Mbit/s.
 const RATES_MBPS: [[f64; 2]; 4] = [[10.0, 2.0], [20.0, 5.0], [50.0, 5.0], [100.0, 20.0]];
 
-/// Rates of links whose route changes, in Mbit/s, and by how much the base RTT does, in milliseconds.
+/// Rates of links whose route changes, in Mbit/s, and the change of the base RTT, in milliseconds.
 const STEADY_MBPS: [f64; 2] = [10.0, 50.0];
 const ROUTE_MS: f64 = 100.0;
 
@@ -81,7 +81,7 @@ fn quantities((subject, experiment): &(&'static str, Arc<Experiment>)) -> Vec<Qu
     quantities
 }
 
-/// A link of the first rate, for a while of the second, and of the first again.
+/// A link with the first rate, then the second for a while, then the first again.
 fn stepped([usual, between]: [f64; 2]) -> Link {
     let [from, to] = CHANGES_S;
     let steps = vec![[0.0, usual], [from, between], [to, usual]];
@@ -95,7 +95,7 @@ fn download_and_call(rival: Rival, _: &Path, scenario: &mut Scenario) {
     scenario.workloads = vec![rival.bulk(Direction::Down), experiment::call()];
 }
 
-/// Half of the change is in either direction.
+/// Adds half of the change to either direction.
 fn route(rival: Rival, path: &Path, scenario: &mut Scenario) {
     download_and_call(rival, path, scenario);
     let [from, to] = CHANGES_S;

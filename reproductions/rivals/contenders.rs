@@ -1,4 +1,4 @@
-//! Who is held against whom, and how somebody who knows a link sets them.
+//! The contenders, and how an expert who knows a link sets them.
 
 use crate::tide::paths::Path;
 use crate::workloads::bulk;
@@ -8,34 +8,35 @@ use tidegate_scenario::{
     Workload, WorkloadKind,
 };
 
-/// cake-autorate as it comes: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
+/// cake-autorate's defaults: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
 const DEFAULTS: CakeSpec = CakeSpec {
     down: steered(5.0, 20.0, 80.0),
     up: steered(5.0, 20.0, 35.0),
 };
 
-/// Of the uplink, which is steady, an expert's shaper takes so much.
+/// An expert's shaper takes this share of the uplink, which is steady.
 const OF_UPLINK: f64 = 0.95;
 
-/// A shaper set by hand: so much of the link's mean rate.
+/// A shaper set by hand, as a share of the link's mean rate.
 const BY_HAND: f64 = 0.75;
 
-/// The least that an expert's base rate is, in Mbit/s: a packet takes 60 ms.
+/// The smallest base rate that an expert sets, in Mbit/s: a packet takes 60 ms.
 const LEAST_MBPS: f64 = 0.2;
 
-/// An expert's least rate, as part of the base rate. Down to what a link carries at its worst, in an outage, it would collapse
-/// with each of them: the 5th percentile of a second's rate was tried, and used seven points less of the links.
+/// An expert's least rate, as a share of the base rate. With a least rate as low as the link's in an outage, the
+/// shaper would collapse in each outage: the 5th percentile of a second's rate was tried, and used seven points less
+/// of the links.
 const OF_BASE: f64 = 0.5;
 
-/// The step of one who knows cells, in milliseconds: longer than their scheduler keeps a lone packet waiting. DCTCP's is a
-/// seventh of the round trip if that is more (Alizadeh et al. 2010, equation 13).
+/// The marking step of an expert on cells, in milliseconds: longer than their scheduler keeps a lone packet waiting.
+/// DCTCP's step is a seventh of the round trip if that is more (Alizadeh et al. 2010, equation 13).
 const STEP_MS: f64 = 20.0;
 const OF_RTT: f64 = 7.0;
 
-/// A target of CoDel's, in milliseconds, that no delay reaches, so that nothing but the step signals.
+/// A target for CoDel in milliseconds that no delay reaches, so that only the step marks.
 const NEVER_MS: f64 = 60_000.0;
 
-/// Why a shaper's delay may be shorter than tide's, or its goodput more.
+/// Why a shaper can have a shorter delay than tide, or more goodput.
 const TRADE: &str = "where it shapes, it shapes to much less than the link carries, and no queue stands at the link; where it does \
                          not, on links slower than its least rate, it carries what Linux carries and waits as Linux does";
 
@@ -47,16 +48,16 @@ const fn steered(least: f64, base: f64, most: f64) -> ShapedSpec {
     }
 }
 
-/// Who does something against the queue.
+/// A remedy against the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rival {
-    /// Nobody.
+    /// None.
     Linux,
     /// Ours, at the receiver.
     Tide,
     /// cake-autorate at the client's router, as it comes.
     Autorate,
-    /// The same, set for the link by somebody who knows it.
+    /// cake-autorate, set by an expert for the link.
     Expert,
     /// CAKE at the client's router with three quarters of the link's mean rate.
     ByHand,
@@ -68,24 +69,24 @@ pub enum Rival {
     Sprout,
     /// The link, by FQ-CoDel.
     FqCodel,
-    /// The link by marks of CoDel, PIE or FQ-CoDel, and both ends, which heed them.
+    /// CoDel, PIE or FQ-CoDel with marks on the link, and both ends, which answer them.
     EcnCodel,
     /// See [`Self::EcnCodel`].
     EcnPie,
     /// See [`Self::EcnCodel`].
     EcnFqCodel,
-    /// The link by a step at which it marks, and both ends.
+    /// A marking step on the link, and both ends.
     Dctcp,
-    /// The link by two queues, and both ends.
+    /// Two queues on the link, and both ends.
     Prague,
     /// The same, with a step that suits a cell's scheduler.
     PragueStep,
-    /// The link by telling each packet's sender to accelerate or to brake, and both ends: ABC.
+    /// ABC: the link tells each packet's sender to accelerate or to brake, and both ends answer.
     Abc,
 }
 
 impl Rival {
-    /// All of them, as pictures and tables list them.
+    /// All of them, in the order of pictures and tables.
     pub const ALL: [Self; 16] = [
         Self::Linux,
         Self::Tide,
@@ -105,7 +106,7 @@ impl Rival {
         Self::Abc,
     ];
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux => "Linux",
@@ -127,7 +128,7 @@ impl Rival {
         }
     }
 
-    /// What it needs, that `tide` does not.
+    /// What it needs that `tide` does not.
     pub const fn needs(self) -> &'static str {
         match self {
             Self::Linux => "nothing",
@@ -148,7 +149,7 @@ impl Rival {
         }
     }
 
-    /// Why it may be ahead of `tide` in one of the two.
+    /// Why it can be ahead of `tide` in goodput or delay.
     pub const fn trades(self) -> &'static str {
         match self {
             Self::FqCodel => {
@@ -191,7 +192,7 @@ impl Rival {
         }
     }
 
-    /// Has the path's queue mark, if that is what it does: for DCTCP above a step alone.
+    /// Sets the marks of the path's queue, if it uses marks: for DCTCP a step only.
     pub fn mark(self, queue: &mut QueueSpec, path: &Path) {
         match self {
             Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel => queue.ecn = true,
@@ -204,7 +205,7 @@ impl Rival {
         }
     }
 
-    /// Its run on a path; `uploads`: the link is the uplink there.
+    /// Its run on a path; with `uploads` the link is the uplink.
     ///
     /// # Errors
     /// When the path's recording cannot be read.
@@ -227,7 +228,7 @@ impl Rival {
             run.ecn = EcnMode::Classic;
         }
         run.cake = match self.cake(path)? {
-            // Its defaults are of down and up, wherever the link is.
+            // Its defaults are for down and up, wherever the link is.
             Some(set) if uploads && self != Self::Autorate => Some(CakeSpec {
                 down: set.up,
                 up: set.down,
@@ -237,7 +238,7 @@ impl Rival {
         Ok(run)
     }
 
-    /// Whether it is a sender, or a sender of its own beside its queue.
+    /// Whether it is a sender, or brings its own sender beside its queue.
     pub const fn is_sender(self) -> bool {
         matches!(
             self,
@@ -251,7 +252,7 @@ impl Rival {
         )
     }
 
-    /// What takes all that it can get.
+    /// A bulk flow.
     pub fn bulk(self, direction: Direction) -> Workload {
         let name = match direction {
             Direction::Up => "upload",

@@ -1,4 +1,4 @@
-//! A download and a call beside each other, over every path.
+//! A download with a call beside it, over every path.
 
 use super::contenders::Rival;
 use super::experiment::{self, Experiment, LEAST, Outcome, SIZE, Waits};
@@ -11,14 +11,14 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::{Direction, Scenario};
 use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
-/// Share of paths, in percent, on which the goals have to be reached.
+/// Share of paths, in percent, on which the goals must be reached.
 const MOST_PATHS: f64 = 80.0;
 
-/// What tide has to carry beside cake-autorate with its defaults, and beside an expert's.
+/// Goodput that tide must reach relative to cake-autorate with its defaults, and with an expert's settings.
 const BESIDE_DEFAULTS: f64 = 1.3;
 const BESIDE_EXPERT: f64 = 1.0;
 
-/// cake-autorate's least rate, in Mbit/s, with its defaults: slower links it does not shape.
+/// cake-autorate's default least rate, in Mbit/s: it does not shape slower links.
 const LEAST_MBPS: f64 = 5.0;
 
 /// The figure.
@@ -82,7 +82,7 @@ fn quantities(experiment: &Arc<Experiment>) -> Vec<Quantity> {
         .collect()
 }
 
-/// On how many of those paths that are meant something is so of tide's outcome and the rival's.
+/// On how many of the selected paths a condition holds for tide's outcome and the rival's.
 fn share(
     whose: &str,
     rival: Rival,
@@ -100,7 +100,7 @@ fn share(
     .because(rival.trades())
 }
 
-/// Where tide is ahead in both, in either, and where the rival is in both.
+/// Paths on which tide is ahead in both, in either, and on which the rival is ahead in both.
 fn goal(rival: Rival, times: f64, experiment: &Arc<Experiment>) -> [Quantity; 4] {
     let [listed, behind] = [experiment.clone(), experiment.clone()];
     let share = |what: &str, is_so: fn(&Outcome, &Outcome) -> bool| {
@@ -141,7 +141,7 @@ fn goal(rival: Rival, times: f64, experiment: &Arc<Experiment>) -> [Quantity; 4]
     ]
 }
 
-/// The paths on which a rival is ahead in both.
+/// The paths on which a rival is ahead in both goodput and wait.
 fn defeats(sample: &Sample, rival: Rival, experiment: &Experiment) -> Listing {
     let defeats = experiment
         .pairs(sample, rival)
@@ -168,7 +168,7 @@ fn is_fast(path: &Path) -> bool {
     path.mean_mbps > LEAST_MBPS
 }
 
-/// Over those paths on which cake-autorate shapes with its defaults, and over the others.
+/// Separately over paths that cake-autorate's defaults shape, and over the others.
 fn by_speed(experiment: &Arc<Experiment>) -> Vec<Quantity> {
     let mut quantities = Vec::new();
     for (what, fast) in [("faster", true), ("slower", false)] {

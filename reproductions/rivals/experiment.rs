@@ -1,4 +1,4 @@
-//! What every rival is put into on each path, and what is read of it.
+//! An experiment with every rival on each path, and the numbers read from it.
 
 use super::contenders::Rival;
 use crate::means::{geometric_mean, mean};
@@ -14,34 +14,34 @@ use tidegate_study::{Case, Claim, Listing, Quantity, Sample};
 /// A call's packets: 200 bytes every 20 ms.
 const CALL: (f64, u64) = (20.0, 200);
 
-/// Higher than wide figures are: labels and a plane.
+/// Higher than other wide figures, for labels and a plane.
 pub const SIZE: (u32, u32) = (940, 460);
 
-/// Rates and delays below this count as this, so that they have ratios.
+/// Lower bound for rates and delays, so that ratios exist.
 pub const LEAST: f64 = 1e-3;
 
 /// An experiment in which every rival is compared on each path.
 pub struct Experiment {
-    /// What tells its cases from those of other experiments; may be empty.
+    /// Distinguishes its cases from those of other experiments; can be empty.
     pub subject: &'static str,
-    /// Who is put into it, as pictures and tables list them.
+    /// The rivals, in the order of pictures and tables.
     pub rivals: Vec<Rival>,
-    /// Where.
+    /// The paths.
     pub paths: Vec<Path>,
-    /// What happens there, but for what a rival does against the queue.
+    /// Sets up the workloads, without the rival's own remedy.
     pub happens: fn(Rival, &Path, &mut Scenario),
     /// Whether its bulk flows are uploads.
     pub uploads: bool,
-    /// What waits.
+    /// The traffic that waits.
     pub waits: Waits,
 }
 
-/// What waits behind bulk flows.
+/// Traffic that waits behind bulk flows.
 #[derive(Clone, Copy)]
 pub enum Waits {
     /// A call.
     Call,
-    /// A page. It and all that the run's other pages need take so many seconds, less the pauses between them.
+    /// A page. Its time is the run's seconds, less the pauses, over the number of pages.
     Page {
         /// From the first page's request to the end of the run.
         all_s: f64,
@@ -56,19 +56,19 @@ pub fn call() -> Workload {
     Workload::new("call", ping(interval_ms, bytes))
 }
 
-/// What a rival did on a path.
+/// A rival's outcome on a path.
 #[derive(Clone, Copy)]
 pub struct Outcome {
     /// Goodput of the bulk flows.
     pub goodput_mbps: f64,
-    /// What waits, waited so long: 95th percentile of a call's round trips, mean time of a page.
+    /// Wait: 95th percentile of a call's round trips, or mean time of a page.
     pub wait_ms: f64,
     /// Use of the link, in percent.
     pub used: f64,
 }
 
 impl Outcome {
-    /// Whether it has so many times the other's goodput, and nothing waits for longer.
+    /// Whether it has `times` the other's goodput and no longer wait.
     pub fn beats(&self, other: &Self, times: f64) -> bool {
         self.goodput_mbps >= times * other.goodput_mbps && self.wait_ms <= other.wait_ms
     }
@@ -83,7 +83,7 @@ impl Waits {
         }
     }
 
-    /// What waited, in words.
+    /// The waiting traffic, in words.
     const fn what(self) -> &'static str {
         match self {
             Self::Call => "delay of the call",
@@ -93,13 +93,13 @@ impl Waits {
 
     fn of(self, run: &RunResult) -> f64 {
         match self {
-            // A call that was never answered has no round trip, and waited for all of the run.
+            // A call that was never answered has no round trip: it waited for the whole run.
             Self::Call => {
                 let call = run.flows.iter().find(|f| f.name == "call");
                 let ms = call.map(|f| f.rtt_ms.p95);
                 ms.filter(|&ms| ms > 0.0).unwrap_or(60_000.0)
             }
-            // What the last page, which did not end, has had counts, too.
+            // The time of the last page counts, even though that page did not end.
             Self::Page { all_s, pause_s } => {
                 let came = run.fetches.iter().find(|fetch| fetch.name == "page");
                 let count = came.map_or(0.0, |came| came.count as f64);
@@ -110,7 +110,7 @@ impl Waits {
 }
 
 impl Experiment {
-    /// What a rival's case on a path is called.
+    /// The name of a rival's case on a path.
     pub fn case_name(&self, rival: Rival, path: &Path) -> String {
         let where_and_who = format!("{}, {}", path.name, rival.name());
         match self.subject {
@@ -145,7 +145,7 @@ impl Experiment {
         Ok(Case::new(scenario))
     }
 
-    /// What a rival did on a path.
+    /// A rival's outcome on a path.
     pub fn outcome(&self, sample: &Sample, rival: Rival, path: &Path) -> Outcome {
         let case = self.case_name(rival, path);
         let link = |run: &RunResult| match self.uploads {
@@ -159,7 +159,7 @@ impl Experiment {
         }
     }
 
-    /// tide's outcome and the rival's, path by path.
+    /// Outcomes of tide and the rival, path by path.
     pub fn pairs<'a>(
         &'a self,
         sample: &'a Sample,
@@ -171,7 +171,7 @@ impl Experiment {
         })
     }
 
-    /// tide's over the rival's, geometric mean over those paths that are meant.
+    /// tide's number over the rival's, geometric mean over the selected paths.
     pub fn ratio(
         &self,
         sample: &Sample,
@@ -186,7 +186,7 @@ impl Experiment {
         geometric_mean(pairs)
     }
 
-    /// What a rival reaches over all paths.
+    /// A rival's result over all paths.
     fn reached(&self, sample: &Sample, rival: Rival) -> Reached {
         let all = || {
             let paths = self.paths.iter();
@@ -198,7 +198,7 @@ impl Experiment {
         }
     }
 
-    /// What everybody reaches over all paths, and what it takes.
+    /// Every contender's result over all paths, and what it needs.
     pub fn everybody(&self, sample: &Sample) -> Listing {
         let row = |&rival: &Rival| {
             let Reached { used, wait_ms } = self.reached(sample, rival);
@@ -226,7 +226,7 @@ impl Experiment {
         }
     }
 
-    /// What everybody reaches, over all paths.
+    /// Every contender's result, over all paths.
     pub fn plane(&self, sample: &Sample) -> plot::Figure {
         let dot = |(nth, &rival): (usize, &Rival)| {
             let Reached { used, wait_ms } = self.reached(sample, rival);
@@ -250,13 +250,13 @@ impl Experiment {
     }
 }
 
-/// Over all paths: the mean use of the link, in percent, and the geometric mean of the wait.
+/// Result over all paths: the mean use of the link in percent, and the geometric mean of the wait.
 struct Reached {
     used: f64,
     wait_ms: f64,
 }
 
-/// tide beside a rival over those paths that are meant: goodput and wait. `whose` says which rival, and where.
+/// Ratios of tide to a rival over the selected paths: goodput and wait. `whose` says which rival, and where.
 pub fn ratios(
     experiment: &Arc<Experiment>,
     rival: Rival,
@@ -283,7 +283,7 @@ pub fn ratios(
     ]
 }
 
-/// tide beside each of its rivals over all paths, and what everybody reaches.
+/// tide beside each of its rivals over all paths, and every contender's result.
 pub fn beside_all(experiment: &Arc<Experiment>) -> Vec<Quantity> {
     let rivals = experiment
         .rivals

@@ -9,16 +9,16 @@ use std::sync::Arc;
 use tidegate_scenario::{Direction, Scenario, Workload};
 use tidegate_study::{Claim, Figure, Quantity};
 
-/// Slower links, in Mbit/s, carry no such pages, whoever does what.
+/// Slower links, in Mbit/s, cannot carry such pages under any contender.
 const LEAST_MBPS: f64 = 1.0;
 
 /// Long enough for several pages. In seconds.
 const DURATION_S: f64 = 180.0;
 
-/// The download is under way when the first page is asked for, which is also when the run begins to count.
+/// When the first page is requested and the run begins to count; the download is under way by then.
 const FROM_S: f64 = 10.0;
 
-/// From the end of a page to the next one's request, in seconds.
+/// From the end of a page to the next request, in seconds.
 const PAUSE_S: f64 = 5.0;
 
 /// The figure.
@@ -83,7 +83,7 @@ fn beside_download(rival: Rival, _: &Path, scenario: &mut Scenario) {
     scenario.workloads = vec![rival.bulk(Direction::Down), pages()];
 }
 
-/// Alone nothing else is carried, so that times tell all.
+/// Without a download nothing else is carried, so page times say everything.
 fn alone_quantities(experiment: &Arc<Experiment>) -> Vec<Quantity> {
     let rivals = experiment
         .rivals

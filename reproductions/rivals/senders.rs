@@ -1,4 +1,4 @@
-//! A download of CUBIC and one of BBR beside each other, and a call.
+//! A download by CUBIC and one by BBR beside each other, with a call.
 
 use super::contenders::Rival;
 use super::experiment::{self, Experiment, Waits};
@@ -86,7 +86,7 @@ fn even(sample: &Sample, experiment: &Experiment, rival: Rival) -> f64 {
     mean(experiment.paths.iter().map(of))
 }
 
-/// CUBIC's part of what both carried, in percent, mean over the paths.
+/// CUBIC's share of both goodputs, in percent, mean over the paths.
 fn cubics_part(sample: &Sample, experiment: &Experiment, rival: Rival) -> f64 {
     let of = |path: &Path| {
         sample.mean(&experiment.case_name(rival, path), |run| {
@@ -97,7 +97,7 @@ fn cubics_part(sample: &Sample, experiment: &Experiment, rival: Rival) -> f64 {
     mean(experiment.paths.iter().map(of))
 }
 
-/// Who has how much, by what is done against the queue.
+/// Each sender's share, by contender.
 fn parts(sample: &Sample, experiment: &Experiment) -> Listing {
     let row = |&rival: &Rival| {
         vec![

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use tidegate_scenario::{Direction, Scenario, Workload};
 use tidegate_study::Figure;
 
-/// What counts as the start, in seconds.
+/// Length of the start, in seconds.
 const START_S: f64 = 5.0;
 
-/// When it begins: a call and whatever probes the link are under way.
+/// When the download begins: the call, and probes of the link if any, are under way.
 const FROM_S: f64 = 5.0;
 
 /// The figure.

@@ -1,4 +1,4 @@
-//! An upload and a call beside each other, over every path with its directions exchanged.
+//! An upload with a call beside it, over every path with its directions exchanged.
 
 use super::contenders::Rival;
 use super::experiment::{self, Experiment, Waits};

@@ -10,11 +10,11 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
-/// How long a run is, and of that what does not count, in seconds.
+/// Length of a run, and of its warm-up, in seconds.
 const DURATION_S: f64 = 180.0;
 const START_S: f64 = 10.0;
 
-/// When the first page is asked for, and from the end of one to the next, in seconds.
+/// When the first page is requested, and the pause between pages, in seconds.
 const PAGES_S: f64 = 15.0;
 const PAUSE_S: f64 = 5.0;
 
@@ -25,21 +25,21 @@ const DOWNLINK_PACKETS: usize = 2000;
 /// The uplink of the same scenario, as a cell's, in Mbit/s.
 const UPLINK_MBPS: f64 = 5.0;
 
-/// The uplink's fading is not the downlink's.
+/// Makes the uplink's fading independent of the downlink's.
 const UPLINK_SEED: u64 = 1000;
 
-/// Who steers.
+/// The contenders.
 const LABELS: [&str; 4] = ["Linux", "tide, downloads alone", "tide", "rsfc"];
 const LINUX: usize = 0;
 const DOWN: usize = 1;
 const TIDE: usize = 2;
 const RSFC: usize = 3;
 
-/// Why tide's upload has less than Linux's.
+/// Why tide's upload carries less than Linux's.
 const LEAST_LAG: &str = "the upload's window is for the least round trip of late. While the downlink's queue holds its ACKs, it has less than \
      the uplink carries; counting that queue in would let the two directions' queues lengthen each other";
 
-/// Why RSFC leaves some capacity.
+/// Why RSFC leaves some capacity unused.
 const BASE: &str = "its windows are for RTTmin, and the round trip holds the other direction's queue, too. Alone each direction has 86 to \
      91 % of what Linux has";
 
@@ -184,7 +184,7 @@ fn rtt_ms(sample: &Sample, case: &str, name: &str) -> f64 {
     sample.mean(case, |run| flow(run, name).rtt_ms.p95)
 }
 
-/// The time that went by with pages, over those that came.
+/// Time spent loading pages, over the number of pages that came.
 fn page_s(sample: &Sample, case: &str) -> f64 {
     sample.mean(case, |run: &RunResult| {
         let count: u64 = run.fetches.iter().map(|page| page.count).sum();

@@ -1,9 +1,8 @@
-//! The three ISPs, derived once from chapter 4 and the words of chapter 5, and used unchanged in every
-//! figure.
+//! The three ISPs, derived once from chapter 4 and the text of chapter 5, and used unchanged in every figure.
 //!
-//! The thesis prints no table of rates, so the rates are those that its text names. They are the
-//! throughput of a TCP flow, and spread over the experiments: of `count` experiments the n-th has the
-//! rate at (n + ½) ÷ count of the way, by ratio between the rates that are named.
+//! The thesis prints no table of rates, so we use the rates that its text names. They are the throughput of a TCP
+//! flow, spread over the experiments: the n-th of `count` experiments has the rate at (n + ½) ÷ count of the way
+//! between the named rates, on a logarithmic scale.
 //!
 //! **Device.** HTC Desire: 64 KB before the radio, in bytes, nothing in the kernel (Table 4.2). It is the
 //! phone of section 4.4's example, "64 KB at 50 kbit/s".
@@ -43,7 +42,7 @@ pub const INTRODUCTION: &str = "Every figure is run in the simulator, from one m
 
 /// Buffer before the radio of an HTC Desire, in bytes (Table 4.2).
 pub const HTC_DESIRE: usize = 64 << 10;
-/// Of a Galaxy S3 or S4 on LTE; the kernel's queue before it is [`KERNEL_PACKETS`] long.
+/// Buffer of a Galaxy S3 or S4 on LTE; the kernel's queue before it is [`KERNEL_PACKETS`] long.
 pub const GALAXY_S3_LTE: usize = 400 << 10;
 /// Packets in the kernel's queue of a Galaxy S3 or S4.
 pub const KERNEL_PACKETS: usize = 1000;
@@ -51,14 +50,14 @@ pub const KERNEL_PACKETS: usize = 1000;
 /// Length of a full packet, in bytes.
 pub const PACKET_BYTES: usize = 1500;
 
-/// Median rate of ISP A's uplink, in kbit/s: 64 KB take 6 s; and what of it is payload.
+/// Median rate of ISP A's uplink, in kbit/s: 64 KB take 6 s; and the payload's part of it.
 const MEDIAN_LINK_KBPS: f64 = HTC_DESIRE as f64 * 8.0 / 6e3;
 const MEDIAN_KBPS: f64 = MEDIAN_LINK_KBPS / radio::HEADERS;
 
 /// RTTmin by RSFC's bound, in ms.
 const RTT_MIN_MS: f64 = 250.0;
 
-/// One way, in ms.
+/// One-way delay, in ms.
 pub const DELAY_MS: f64 = (RTT_MIN_MS - PACKET_BYTES as f64 * 8.0 / MEDIAN_LINK_KBPS) / 2.0;
 
 /// An ISP as the phones in the lab saw it.
@@ -72,7 +71,7 @@ pub struct Isp {
     pub downlink_kbps: &'static [f64],
     /// Packets that its downlink's buffer holds.
     pub buffer: usize,
-    /// What that does when it is full.
+    /// The buffer's policy when it is full.
     pub policy: QueuePolicy,
 }
 
@@ -103,16 +102,16 @@ pub static C: Isp = Isp {
     policy: QueuePolicy::DropTail,
 };
 
-/// An experiment's place and time.
+/// The links of one experiment.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// What tells it from all others.
+    /// Identifies the place.
     pub name: String,
     /// The uplink's rate, in kbit/s of payload.
     pub uplink_kbps: f64,
-    /// From the server to the phone.
+    /// The link from the server to the phone.
     pub down: LinkSpec,
-    /// From the phone to the server.
+    /// The link from the phone to the server.
     pub up: LinkSpec,
 }
 
@@ -123,7 +122,7 @@ impl Isp {
     }
 
     fn place(&self, nth: usize, count: usize) -> Place {
-        // The golden ratio's multiples: evenly spread, whatever the order of the uplinks.
+        // Multiples of the golden ratio are spread evenly, in an order independent of the uplinks'.
         const GOLDEN: f64 = 0.618_033_988_75;
         let share = (nth as f64 + 0.5) / count as f64;
         let uplink_kbps = between(self.uplink_kbps, share);
@@ -145,7 +144,7 @@ impl Isp {
     }
 }
 
-/// A buffer before the radio, in bytes.
+/// A device's buffer before the radio, in bytes.
 pub fn device(bytes: usize) -> QueueSpec {
     QueueSpec {
         packets: None,
@@ -154,7 +153,7 @@ pub fn device(bytes: usize) -> QueueSpec {
     }
 }
 
-/// A radio link that carries so many kbit/s of payload.
+/// A radio link that carries `kbps` kbit/s of payload.
 fn hspa(kbps: f64, queue: QueueSpec) -> LinkSpec {
     let rate = radio::rate(radio::peak_mbps(kbps / 1e3), vec![[0.0, GOOD_DB]]);
     LinkSpec {

@@ -1,4 +1,4 @@
-//! Beyond the thesis: the phone heals its own uplink, and the far server knows nothing of it.
+//! Beyond the thesis: the phone steers its own uplink, without help from the far server.
 
 use super::carriers::{self, DELAY_MS, HTC_DESIRE, Isp, Place, device};
 use super::experiments::{
@@ -14,18 +14,18 @@ use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 /// Uplinks, in kbit/s.
 const UPLINKS_KBPS: [f64; 7] = [50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0];
 
-/// In real time there is not that much of it.
+/// In real time there is time for fewer.
 const FEW_UPLINKS_KBPS: [f64; 2] = [75.0, 200.0];
 
-/// The full buffer of slower ones takes more than 6 s: 64 KB at 87 kbit/s.
+/// On uplinks slower than this a full buffer takes more than 6 s: 64 KB at 87 kbit/s.
 const SLOW_KBPS: f64 = 87.0;
 
-/// How long an upload alone lasts, and of that what does not count, in seconds.
+/// Length of a lone upload, and of its warm-up, in seconds.
 const ALONE_S: f64 = 180.0;
 const SHORT_ALONE_S: f64 = 90.0;
 const START_S: f64 = 30.0;
 
-/// What is compared: nobody, the thesis's place, and the phone with either law.
+/// The contenders: nobody, the thesis's place, and the phone with either law.
 const CONTENDERS: [Steered; 4] = [
     Steered::Untouched,
     Steered::Rsfc,
@@ -33,10 +33,10 @@ const CONTENDERS: [Steered; 4] = [
     Steered::ByPhone(Law::Tide),
 ];
 
-/// Those at the phone.
+/// The contenders at the phone.
 const AT_PHONE: [Steered; 2] = [Steered::ByPhone(Law::Rsfc), Steered::ByPhone(Law::Tide)];
 
-/// Why RSFC holds less from the phone.
+/// Why RSFC limits the queue less from the phone.
 const PAIRS: &str = "the far end acknowledges two segments at once and echoes the first's timestamp, so RTTmin at 50 kbit/s is 0.6 s, not \
      0.35, and T is as much; the mean of its swing is 2.4 RTTmin";
 
@@ -50,7 +50,7 @@ const TEN_ROUND_TRIPS: &str = "with no upload at all it would be little more, se
      transmission, and its own ACKs, 52 bytes for 2896 at 1.4 Mbit/s, take a half of an uplink of 50 kbit/s and a third of one of \
      75. Ten times as fast at 75 kbit/s is 8.3 s, which leaves round trips of half a second where one full segment takes 0.16";
 
-/// What is run: uplinks × contenders, and the fast ISPs.
+/// The runs: uplinks × contenders, and the fast ISPs.
 struct Runs {
     uplinks_kbps: &'static [f64],
     alone: Vec<[String; 4]>,
@@ -142,7 +142,7 @@ fn fast(isp: &Isp, extent: &Extent) -> (&'static str, [Set; 4]) {
 }
 
 impl Runs {
-    /// How many of the uplinks are slow; they come first.
+    /// Number of slow uplinks, which come first.
     fn slow(&self) -> usize {
         self.uplinks_kbps
             .iter()
@@ -156,7 +156,7 @@ fn place_of(by: Steered) -> usize {
     found.expect("a contender")
 }
 
-/// The upload's mean RTT where nothing goes the other way, in seconds.
+/// The upload's mean RTT without traffic the other way, in seconds.
 fn rtt(sample: &Sample, case: &str) -> f64 {
     sample.mean(case, |run| rtt_s(run, "upload"))
 }
@@ -165,7 +165,7 @@ fn up(sample: &Sample, case: &str) -> f64 {
     sample.mean(case, |run| kbps(run, "upload"))
 }
 
-/// By the uplink as a whole, while the download lasts.
+/// Rate of the whole uplink while the download lasts.
 fn carried(sample: &Sample, case: &str) -> f64 {
     mean(beside_kbps(sample, case, UPLINK).into_iter())
 }

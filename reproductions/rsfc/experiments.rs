@@ -1,4 +1,4 @@
-//! What the thesis did over and over: 1 MB up, 1 MB down, and both at once.
+//! The thesis's standard experiments: 1 MB up, 1 MB down, and both at once.
 
 use super::carriers::Place;
 use crate::means::mean;
@@ -19,23 +19,23 @@ const INITIAL_WINDOW: u32 = 3;
 /// Congestion control of the servers.
 const SERVER: &str = "cubic";
 
-/// When a download or a page begins beside an upload, in seconds: the slowest uplink's buffer is full.
+/// When a download or a page begins beside an upload, in seconds: by then the slowest uplink's buffer is full.
 pub const BESIDE_S: f64 = 20.0;
 
-/// For how long a download is waited for, in seconds; in real time there is not that much of it.
+/// Longest duration of a download, in seconds; shorter in real time.
 const PATIENCE_S: f64 = 300.0;
 const SHORT_PATIENCE_S: f64 = 100.0;
 
-/// An upload is waited for this much longer than its payload takes at the uplink's mean rate.
+/// Longest duration of an upload, as a multiple of the time of its payload at the uplink's mean rate.
 const SLACK: f64 = 1.5;
 const SLACK_S: f64 = 20.0;
 
-/// A curve, and whose it is: what the upload carries, and what the uplink does.
+/// A curve and the flow that it belongs to: the upload's goodput, or the uplink's rate.
 pub type Carried = (&'static str, &'static str);
 pub const UPLOAD: Carried = ("upload", "goodput_bps");
 pub const UPLINK: Carried = ("", "up_delivered_bps");
 
-/// Who steers an upload.
+/// Which host steers an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steered {
     /// Nobody.
@@ -59,7 +59,7 @@ impl Steered {
         }
     }
 
-    /// What the hosts are set to.
+    /// The hosts' settings.
     pub fn run(self) -> Run {
         let law = match self {
             Self::ByPhone(law) => law,
@@ -77,7 +77,7 @@ impl Steered {
     }
 }
 
-/// How often an experiment is repeated at an ISP, before seeds.
+/// Number of experiments at an ISP, for each seed.
 pub fn repetitions(extent: &Extent) -> usize {
     match extent {
         Extent { lab: true, .. } => 2,
@@ -86,7 +86,7 @@ pub fn repetitions(extent: &Extent) -> usize {
     }
 }
 
-/// For how long a download is waited for, in seconds.
+/// Longest duration of a download, in seconds.
 pub fn patience_s(extent: &Extent) -> f64 {
     match extent.lab {
         true => SHORT_PATIENCE_S,
@@ -99,12 +99,12 @@ pub fn patience_s(extent: &Extent) -> f64 {
 pub struct Experiment(Case);
 
 impl Experiment {
-    /// 1 MB up, u_0 where nobody steers it.
+    /// 1 MB up; u_0 if nobody steers it.
     pub fn upload(place: &Place, sender: &str, steered: Steered) -> Self {
         Self::uploads(place, sender, steered, 1)
     }
 
-    /// 1 MB up in all, over so many connections.
+    /// 1 MB up in all, over that many connections.
     pub fn uploads(place: &Place, sender: &str, steered: Steered, flows: u64) -> Self {
         let lasting_s = MEGABYTE as f64 * 8e-3 / place.uplink_kbps * SLACK + SLACK_S;
         let upload = bulk("upload", Direction::Up, Some(MEGABYTE / flows), flows);
@@ -126,11 +126,11 @@ impl Experiment {
         .named("down")
     }
 
-    /// An upload that goes on and on, and 1 MB down: u_1 and d_1, or u_2 and d_2.
+    /// An upload without end, and 1 MB down: u_1 and d_1, or u_2 and d_2.
     pub fn both(place: &Place, sender: &str, steered: Steered, extent: &Extent) -> Self {
         let download = Workload {
             start_s: BESIDE_S,
-            // The server's, whatever the phone has.
+            // The server's congestion control, whatever the phone has.
             congestion_control: (sender != SERVER).then(|| SERVER.into()),
             ..bulk("download", Direction::Down, Some(MEGABYTE), 1)
         };
@@ -141,7 +141,7 @@ impl Experiment {
             .curves(&[UPLOAD.1, UPLINK.1])
     }
 
-    /// These workloads for so many seconds.
+    /// These workloads for that many seconds.
     pub fn new(
         place: &Place,
         sender: &str,
@@ -166,13 +166,13 @@ impl Experiment {
         Self(self.0.named(what))
     }
 
-    /// The first seconds do not count.
+    /// Does not count the first seconds.
     pub fn warmed_up(mut self, warmup_s: f64) -> Self {
         self.0.scenario.warmup_s = warmup_s;
         self
     }
 
-    /// In the laboratory, sent by our own TCP: for senders that few kernels have.
+    /// In the laboratory, our own TCP sends: few kernels have these senders.
     pub fn sent_by_ours(mut self) -> Self {
         self.0.scenario.hosts.own_tcp = vec![Side::Client];
         self
@@ -209,7 +209,7 @@ pub fn flow<'a>(run: &'a RunResult, name: &str) -> &'a FlowResult {
     found.unwrap_or_else(|| panic!("there is no flow \"{name}\""))
 }
 
-/// What the flow of that name carries, in kbit/s.
+/// Rate of the flow with that name, in kbit/s.
 pub fn kbps(run: &RunResult, name: &str) -> f64 {
     flow(run, name).goodput_bps / 1e3
 }
@@ -219,7 +219,7 @@ pub fn rtt_s(run: &RunResult, name: &str) -> f64 {
     flow(run, name).rtt_ms.mean / 1e3
 }
 
-/// What is carried while the download beside an upload lasts, in kbit/s, of each seed.
+/// Rate while the download beside an upload lasts, in kbit/s, for each seed.
 pub fn beside_kbps(sample: &Sample, case: &str, (flow_name, quantity): Carried) -> Vec<f64> {
     let curves = sample.flow_curves(case, flow_name, quantity);
     let runs = sample.runs(case).zip(curves);
@@ -231,18 +231,18 @@ pub fn beside_kbps(sample: &Sample, case: &str, (flow_name, quantity): Carried) 
     runs.map(read).collect()
 }
 
-/// The value that half of them do not exceed.
+/// The median.
 pub fn median(values: Vec<f64>) -> f64 {
     quantiles(values).p50
 }
 
-/// How many of `values` are so, in percent.
+/// Percentage of `values` for which `so` holds.
 pub fn share(values: &[f64], so: impl Fn(f64) -> bool) -> f64 {
     let such = values.iter().filter(|&&value| so(value)).count();
     such as f64 * 100.0 / values.len() as f64
 }
 
-/// One of `values` over the other's at the same place.
+/// Ratios of `values` to `others`, place by place.
 pub fn ratios(values: &[f64], others: &[f64]) -> Vec<f64> {
     let pairs = values.iter().zip(others);
     pairs.map(|(value, other)| value / other).collect()

@@ -1,4 +1,4 @@
-//! Fig. 4.15: what an upload does to a download, over the uplink's speed.
+//! Fig. 4.15: the effect of an upload on a download, over the uplink's speed.
 
 use super::carriers;
 use super::experiments::{median, ratios};

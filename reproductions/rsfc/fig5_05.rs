@@ -8,7 +8,7 @@ use crate::pictures::cumulative;
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
-/// Where the rest of an upload's throughput went.
+/// Why the upload carries less.
 pub const ACKS: &str = "the faster download's ACKs are the difference: an ACK of 52 bytes for each 2896 of payload is 15 kbit/s up \
      at 800 kbit/s down, a sixth of the median uplink. The uplink as a whole carries as much as before";
 

@@ -1,4 +1,4 @@
-//! Fig. 5.6: what RSFC does for a download, over the uplink's speed.
+//! Fig. 5.6: RSFC's effect on a download, over the uplink's speed.
 
 use super::carriers;
 use super::experiments::{median, ratios};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
-/// Why RSFC gains something on fast uplinks, too.
+/// Why RSFC also gains on fast uplinks.
 const FILLED: &str = "our uploads fill the buffer there, which the thesis's cannot have done (Fig. 4.14), so there is something to gain";
 
 /// The figure.

@@ -13,14 +13,14 @@ use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 const PAGES: usize = 100;
 const QUICK_PAGES: usize = 20;
 
-/// For how long a page is waited for, in seconds.
+/// Longest duration of a page, in seconds.
 const PATIENCE_S: f64 = 400.0;
 
 /// Why some pages take long even alone.
 const LARGE: &str = "one page in seven has more than 3 MB, as the HTTP Archive's pages are spread: 17 to 24 s of transmission at 1 to \
      1.4 Mbit/s, before any round trip. The hundred most visited ones seem to differ less";
 
-/// Why pages come sooner than theirs.
+/// Why our pages come sooner than the thesis's.
 const CHAINS: &str = "over 25 connections at once a page takes 15 round trips, of 4 s in the median. Names to be looked up, redirects and \
      objects that ask for others, which theirs have and ours do not, take one more each: with 6 connections it is 20 and \
      38 % above 2 minutes, with 4 it is 28 and 50 %";
@@ -62,8 +62,7 @@ pub fn figure(extent: &Extent) -> Figure {
 }
 
 fn surfing(count: usize) -> Surfing {
-    // In an order that has nothing to do with the sizes of the pages: a stride without a common
-    // divisor with the number of places.
+    // An order independent of the pages' sizes: a stride without a common divisor with the number of places.
     let ordered = carriers::A.places(count);
     let places: Vec<Place> = (0..count)
         .map(|nth| ordered[nth * 37 % count].clone())
@@ -95,7 +94,7 @@ fn page(place: &Place, page: WorkloadKind, upload_by: Option<Steered>) -> Experi
     Experiment::new(place, "cubic", steered, BESIDE_S + PATIENCE_S, workloads).named(name)
 }
 
-/// How long each page took, in seconds; without end if it did not come.
+/// Load time of each page, in seconds; infinite if it did not come.
 fn loaded_s(set: &Set, sample: &Sample) -> Vec<f64> {
     let read = |run: &RunResult| match run.fetches.as_slice() {
         [page] if page.count > 0 => page.time_ms.mean / 1e3,

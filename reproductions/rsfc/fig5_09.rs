@@ -4,10 +4,10 @@ use super::experiments::Steered;
 use super::steps::{AFTER, BEFORE, FACTORS, METHOD, UPLINK_KBPS, pictures, steered, throughput};
 use tidegate_study::{Claim, Extent, Figure, Quantity};
 
-/// "Lower", by what can be told from noise.
+/// Limit for "lower" that stands out from noise.
 const LOWER: f64 = 0.95;
 
-/// Why some of it does not show.
+/// Why the effect is small.
 const SMALL_RISE: &str = "the one-way delay rises by 56 ms, a quarter of T; that the slow state's growth makes up for it is a guess, not tried";
 const NO_UPDATE: &str = "there is no update to compare with: it does not come, see Fig. 5.10";
 

@@ -6,7 +6,7 @@ use super::steps::{
 };
 use tidegate_study::{Claim, Extent, Figure, Quantity};
 
-/// Where the update of RDmin and RTTmin does not come.
+/// Why the update of RDmin and RTTmin does not happen.
 const SWINGS: &str = "the one-way delay rises by 168 ms, less than T, which is 216 ms by then, so the law stays in case (i) of section \
      5.1.3: slow and fast alternate within a round trip of 480 ms. Rho is measured over a round trip, anew in each state, so \
      no cycle has two values to compare, nothing is taken for an increase, and RDmin stays. Measured over RTTmin instead, \

@@ -17,7 +17,7 @@ const SENDERS: [(&str, &str); 5] = [
     ("bbr", "BBR"),
 ];
 
-/// Those that many kernels lack; on a real kernel's network our own TCP sends like them.
+/// Senders that many kernels lack; on a real kernel's network our own TCP stands in for them.
 const RARE: [&str; 2] = ["westwood", "vegas"];
 
 const CUBIC: usize = 0;
@@ -35,7 +35,7 @@ fn senders(
     extent: &Extent,
     make: impl Fn(&super::carriers::Place, &str, Steered) -> Experiment,
 ) -> Arc<[Sender]> {
-    // In real time one place has to do for ten runs.
+    // In real time one place has to serve for ten runs.
     let count = if extent.lab { 1 } else { repetitions(extent) };
     let places = carriers::A.places(count);
     let set = |name, steered| Set::new(&places, |place| make(place, name, steered));
@@ -146,7 +146,7 @@ pub fn downloads(extent: &Extent) -> Figure {
     }
 }
 
-/// By a quarter at least; Vegas alone keeps its queue short, and must not lose.
+/// RTT shorter by a quarter at least; only Vegas keeps its queue short anyway, and must not lose.
 fn improved_rtt(sender: usize) -> Claim {
     match sender {
         VEGAS => Claim::at_most(1.05, 2.0),
@@ -154,7 +154,7 @@ fn improved_rtt(sender: usize) -> Claim {
     }
 }
 
-/// Likewise.
+/// Downloads faster by a quarter at least; with Vegas they must not lose.
 fn improved_download(sender: usize) -> Claim {
     match sender {
         VEGAS => Claim::at_least(0.95, 0.5),

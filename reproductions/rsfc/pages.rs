@@ -1,4 +1,4 @@
-//! A hundred pages, from public statistics of their time.
+//! A hundred pages, from public statistics of the thesis's time.
 //!
 //! **How many objects and bytes.** The world's top 100 pages had 90 requests and 1612 kB each on average in
 //! July 2014 (HTTP Archive, in websiteoptimization.com, "Average Web Page Breaks 1600K"). How pages differ:
@@ -6,8 +6,8 @@
 //! these means. The 5 % at either end are left out: of millions of pages they are not what a hundred
 //! much-visited ones have. The page with more objects is taken to have more bytes.
 //!
-//! **How objects differ.** By a log-normal distribution whose median and mean are 4.5 and 10.5 kB (Web
-//! Polygraph's PolyMix, The Measurement Factory), scaled to the page's bytes.
+//! **Sizes of objects.** A log-normal distribution with a median of 4.5 kB and a mean of 10.5 kB (Web Polygraph's
+//! PolyMix, The Measurement Factory), scaled to the page's bytes.
 //!
 //! **Connections.** 25 a page (25.2 on average of the top 500 pages; Charzinski, "Traffic properties, client
 //! side cachability and CDN usage of popular web sites", 2010), all kept until the page is there. No name is
@@ -40,7 +40,7 @@ const OBJECT: (f64, f64) = (4.5, 10.5);
 const CONNECTIONS: u64 = 25;
 const REQUEST_BYTES: u64 = 750;
 
-/// Long enough that no run has a page twice, in seconds.
+/// A pause so long that no run loads a page twice, in seconds.
 const NEVER_AGAIN_S: f64 = 3600.0;
 
 /// `count` pages, from the smallest to the largest.
@@ -81,7 +81,7 @@ fn spread(quantiles: &[f64], count: usize) -> Vec<f64> {
     (0..count).map(at).collect()
 }
 
-/// `values` with that mean.
+/// `values`, scaled to that mean.
 fn scaled(values: &[f64], mean: f64) -> Vec<f64> {
     let factor = mean * values.len() as f64 / values.iter().sum::<f64>();
     values.iter().map(|value| value * factor).collect()

@@ -1,4 +1,4 @@
-//! Beyond the thesis's figures: its Fig. 5.3, a proxy with RSFC that many phones upload to.
+//! Beyond the thesis's figures: the setup of its Fig. 5.3, a proxy with RSFC to which many phones upload.
 
 use super::carriers::{self, DELAY_MS, HTC_DESIRE, device};
 use super::experiments::{Steered, median, ratios, rtt_s, share};
@@ -13,17 +13,17 @@ use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 const PHONES: usize = 200;
 const QUICK_PHONES: usize = 40;
 
-/// How long they upload, and of that what does not count, in seconds.
+/// Length of the uploads, and of the warm-up, in seconds.
 const DURATION_S: f64 = 120.0;
 const START_S: f64 = 30.0;
 
-/// What all of them share, in Mbit/s: never the bottleneck.
+/// Rate of the link that all share, in Mbit/s: never the bottleneck.
 const CORE_MBPS: f64 = 1000.0;
 
 /// "Close to 1 s".
 const CLOSE_S: f64 = 1.25;
 
-/// Why some uplinks idle a little.
+/// Why some uplinks are idle at times.
 const HALVED: &str = "from 57 to 66 kbit/s. The first ten segments are a queue of 2 s, which is doubted while it drains, and RTTmin is halved \
      (case (b) of section 5.1.3). From then on slow and fast alternate packet by packet, no cycle lasts for the round trip \
      over which rho is measured, so nothing is taken for an increase, and RTTmin stays halved: 165 ms of 323";

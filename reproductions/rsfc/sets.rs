@@ -11,12 +11,12 @@ use tidegate_study::{Case, Extent, Sample};
 pub struct Set(Arc<[Experiment]>);
 
 impl Set {
-    /// What `make` makes of each place.
+    /// The experiments that `make` builds for each place.
     pub fn new(places: &[Place], make: impl FnMut(&Place) -> Experiment) -> Self {
         Self(places.iter().map(make).collect())
     }
 
-    /// What is run for it.
+    /// The runs for it.
     pub fn cases(&self) -> impl Iterator<Item = Case> {
         self.0.iter().cloned().map(Experiment::case)
     }
@@ -26,19 +26,19 @@ impl Set {
         self.0.iter().map(Experiment::name)
     }
 
-    /// What `read` finds in each run, place by place and seed by seed.
+    /// What `read` returns for each run, place by place and seed by seed.
     pub fn all(&self, sample: &Sample, read: impl Fn(&RunResult) -> f64) -> Vec<f64> {
         let runs = self.names().flat_map(|name| sample.runs(&name));
         runs.map(read).collect()
     }
 
-    /// Runs at each place. Pictures of dots show the first.
+    /// Runs at each place. Dot plots show the first.
     pub fn seeds(&self, sample: &Sample) -> usize {
         let first = self.0.first().map(Experiment::name);
         first.map_or(1, |name| sample.runs(&name).count())
     }
 
-    /// What a flow carries in each run, in kbit/s.
+    /// A flow's rate in each run, in kbit/s.
     pub fn kbps(&self, sample: &Sample, flow: &str) -> Vec<f64> {
         self.all(sample, |run| kbps(run, flow))
     }
@@ -48,7 +48,7 @@ impl Set {
         self.all(sample, |run| rtt_s(run, flow))
     }
 
-    /// What is carried while the download lasts, in each run, in kbit/s.
+    /// The rate while the download lasts, in each run, in kbit/s.
     pub fn beside_kbps(&self, sample: &Sample, carried: Carried) -> Vec<f64> {
         let names = self.names();
         names
@@ -96,7 +96,7 @@ impl Flows {
         [&carriers::A, &carriers::B, &carriers::C].map(|isp| Self::at(isp, extent))
     }
 
-    /// How fast the uplink was in each experiment, by u_0, in kbit/s.
+    /// The uplink's speed in each experiment, by u_0, in kbit/s.
     pub fn uplink_kbps(&self, sample: &Sample) -> Vec<f64> {
         self.u0.kbps(sample, "upload")
     }

@@ -9,23 +9,23 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::{DelayStep, LinkSpec, RateSpec};
 use tidegate_study::Sample;
 
-/// How long the upload takes, and when the delay falls and rises, in seconds.
+/// Length of the upload, and when the delay falls and rises, in seconds.
 const DURATION_S: f64 = 60.0;
 const FALLS_S: f64 = 5.0;
 const RISES_S: f64 = 20.0;
 
-/// "The first 10 s", less the start; while the delay is small; and "after 25 s".
+/// "The first 10 s", without the start; while the delay is small; and "after 25 s".
 pub const BEFORE: Span = Span(2.0, FALLS_S);
 pub const SMALL: Span = Span(8.0, RISES_S);
 pub const AFTER: Span = Span(25.0, DURATION_S);
 
-/// ISP A's fastest uplink, in kbit/s: the slower the uplink, the less of its RTT is delay.
+/// ISP A's fastest uplink, in kbit/s: on slower uplinks a smaller part of the RTT is delay.
 pub const UPLINK_KBPS: f64 = 400.0;
 
-/// How many times its small value the delay has before and after.
+/// Ratio of the delay before and after to the small delay.
 pub const FACTORS: [f64; 2] = [2.0, 4.0];
 
-/// What is run, in words.
+/// The runs, in words.
 pub const METHOD: &str = "The way there and back takes 2 or 4 times as long before 5 s and after 20 s as between. The thesis does not say \
      by how much it changed.";
 

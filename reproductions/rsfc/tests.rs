@@ -31,7 +31,7 @@ fn the_carriers_are_what_the_text_says() {
     }
 }
 
-/// Fading moves the mean of a stepped rate a little; not so much that it matters.
+/// Fading moves the mean of a stepped rate only slightly.
 #[test]
 fn links_carry_the_rates_that_they_are_named_after() {
     let carried_kbps = |link: &LinkSpec| {
@@ -48,7 +48,7 @@ fn links_carry_the_rates_that_they_are_named_after() {
     }
 }
 
-/// An uplink says nothing about the downlink beside it.
+/// Uplink and downlink rates are independent.
 #[test]
 fn uplinks_and_downlinks_are_drawn_independently() {
     let places = carriers::C.places(100);
@@ -90,7 +90,7 @@ fn shares_and_ratios() {
     assert_eq!(ratios(&[2.0, 9.0], &[4.0, 3.0]), [0.5, 3.0]);
 }
 
-/// What the phones send is there: no upload is cut off before its time.
+/// No upload is cut off early.
 #[test]
 fn a_megabyte_fits_into_the_time_for_it() {
     let figures = super::figures(&Extent::default());
@@ -106,7 +106,7 @@ fn a_megabyte_fits_into_the_time_for_it() {
     }
 }
 
-/// In the laboratory there is less of everything, and the selection can be done in three quarters of an hour.
+/// In the laboratory everything is shorter, and the selection takes at most three quarters of an hour.
 #[test]
 fn in_the_laboratory_there_is_little() {
     let extent = Extent {
@@ -126,6 +126,6 @@ fn in_the_laboratory_there_is_little() {
             }
         }
     }
-    // Two at a time.
+    // Two run at a time.
     assert!(seconds / 2.0 < 2700.0, "{seconds} s");
 }

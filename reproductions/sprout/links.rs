@@ -1,4 +1,4 @@
-//! The links, in both directions, and what is known of them.
+//! The links, in both directions, and what is known of them without a run.
 
 use anyhow::{Context, Result};
 use std::path::Path as FilePath;
@@ -10,25 +10,25 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Extent, Sample};
 
-/// One way, in ms (§4.2).
+/// One-way delay, in ms (§4.2).
 const DELAY_MS: f64 = 20.0;
 
-/// Packets that a queue holds: it has no bound in the paper.
+/// Packets that a queue holds: practically unlimited, as in the paper.
 const QUEUE_PACKETS: usize = 100_000;
 
 /// The first minute does not count (§5.1).
 const WARMUP_S: f64 = 60.0;
 
-/// How long a generated cell is run; with `--quick` the shorter one.
+/// Length of a run over a generated cell; with `--quick` the shorter one.
 const CELL_S: [f64; 2] = [120.0, 300.0];
 
-/// How often the age of what has arrived is looked at.
+/// How often the age of the newest arrival is sampled.
 const SAMPLE_INTERVAL_MS: u64 = 1;
 
 /// Sprout, or Sprout-EWMA.
 pub const FORECASTS: [SproutForecast; 2] = [SproutForecast::Cautious, SproutForecast::Ewma];
 
-/// What the paper calls it.
+/// Its name in the paper.
 pub const fn name(forecast: SproutForecast) -> &'static str {
     match forecast {
         SproutForecast::Cautious => "Sprout",
@@ -36,8 +36,8 @@ pub const fn name(forecast: SproutForecast) -> &'static str {
     }
 }
 
-/// What the paper's figure of all links has of one direction of a link: throughput in kbit/s and self-inflicted delay in ms, of Sprout and
-/// of Sprout-EWMA.
+/// Numbers that the paper's figure of all links has for one direction: throughput in kbit/s and self-inflicted delay
+/// in ms, of Sprout and of Sprout-EWMA.
 pub type Printed = [[f64; 2]; 2];
 
 /// A recording of a direction, as Mahimahi calls it, and the paper's numbers.
@@ -47,7 +47,7 @@ struct Recorded {
     printed: [Printed; 2],
 }
 
-/// The drives that Mahimahi has, down and up.
+/// Mahimahi's drives, down and up.
 const DRIVES: [Recorded; 3] = [
     Recorded {
         name: "AT&T LTE",
@@ -82,10 +82,10 @@ pub struct Link {
     /// Down, up.
     rates: [RateSpec; 2],
     pub duration_s: f64,
-    /// What the paper has of it, if it is one of the paper's.
+    /// The paper's numbers, if it is one of the paper's links.
     pub printed: Option<[Printed; 2]>,
-    /// Of each direction: what it carries while it counts, in kbit/s, and the 95th percentile of the delay of a sender that
-    /// knows the future, in ms. None where that depends on the seed.
+    /// For each direction: its mean rate while it counts, in kbit/s, and the 95th percentile of the delay of an
+    /// omniscient sender, in ms. None if these depend on the seed.
     known: [Known; 2],
 }
 
@@ -129,7 +129,7 @@ pub fn cell(kind: CellKind, extent: &Extent) -> Result<Link> {
     Link::new(format!("{kind} cell"), [rate(1), rate(2)], duration_s, None)
 }
 
-/// Those drives of which both directions lie in the folder or in one called `mahimahi` in it.
+/// The drives with both directions in the folder or in its sub-folder `mahimahi`.
 fn drives(folder: &FilePath) -> Vec<Result<Link>> {
     let folders = [folder.to_owned(), folder.join("mahimahi")];
     let found = DRIVES.iter().filter_map(|drive| {
@@ -181,17 +181,17 @@ impl Link {
         })
     }
 
-    /// One direction of it, by name.
+    /// The name of one of its directions.
     pub fn way(&self, direction: Direction) -> String {
         format!("{}, {}", self.name, direction.name())
     }
 
-    /// What the direction carries while it counts, in kbit/s.
+    /// The direction's mean rate while it counts, in kbit/s.
     pub fn capacity_kbps(&self, direction: Direction) -> f64 {
         self.known[index(direction)].kbps
     }
 
-    /// Both directions at once with that forecast, and so many packets lost at random on each.
+    /// Both directions at once with that forecast, and that share of packets lost at random in each.
     pub fn case(&self, forecast: SproutForecast, loss: f64) -> Case {
         let lost = format!(", {} % lost", loss * 100.0);
         let lost = if loss > 0.0 { lost } else { String::new() };
@@ -258,8 +258,8 @@ fn flow(run: &RunResult, direction: Direction) -> &FlowResult {
     found.expect("each direction has a stream")
 }
 
-/// What a direction carries, and how old the newest packet is at best: one that is sent so that it finds an opportunity as it
-/// arrives at it.
+/// A direction's mean rate, and the age of the newest packet in the best case: every packet is sent so that it finds
+/// an opportunity when it arrives.
 fn known(rate: &RateSpec, duration_s: f64) -> Result<Known> {
     let config = LinkSpec::new(rate.clone(), 0.0).resolve(FilePath::new(""), 1)?;
     let mut capacity = Capacity::new(&config.rate);

@@ -1,17 +1,17 @@
-//! §5.6: packets lost at random.
+//! §5.6: random losses.
 
 use super::links::{self, Link};
 use anyhow::Result;
 use tidegate_scenario::{CellKind, Direction, SproutForecast};
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
-/// Packets lost in each direction.
+/// Share of packets lost in each direction.
 const LOSSES: [f64; 3] = [0.0, 0.05, 0.1];
 
-/// What the paper has of Verizon's LTE then: throughput in kbit/s down and up.
+/// The paper's numbers for Verizon's LTE: throughput in kbit/s down and up.
 const PRINTED: [[f64; 3]; 2] = [[4741.0, 3971.0, 2768.0], [3703.0, 2598.0, 1163.0]];
 
-/// How far ours may be from the paper's.
+/// Tolerance of ours, as a share of the paper's number.
 const WITHIN: f64 = 0.2;
 
 /// A cell's throughput with losses ÷ without.

@@ -8,11 +8,11 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::{Direction, SproutForecast};
 use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
-/// How far ours may be from the paper's.
+/// Tolerance of ours, as a share of the paper's number.
 const WITHIN: f64 = 0.2;
 
-/// Over the paper's eight directions, of Sprout and Sprout-EWMA: mean use of a link in percent, and mean self-inflicted delay
-/// in ms.
+/// Averages over the paper's eight directions, for Sprout and Sprout-EWMA: mean use of a link in percent, and mean
+/// self-inflicted delay in ms.
 const AVERAGES: [[f64; 2]; 2] = [[42.1, 317.0], [79.7, 525.0]];
 
 fn near(paper: f64) -> Claim {
@@ -132,7 +132,7 @@ fn listing(sample: &Sample, links: &[Link]) -> Listing {
     }
 }
 
-/// The links of the paper that are there, each beside what its figure has of it.
+/// Those of the paper's links that are available, each beside the paper's numbers.
 pub fn links(links: &Arc<[Link]>) -> Option<Figure> {
     let mut quantities = Vec::new();
     for (link, printed) in links.iter().filter_map(|link| Some((link, link.printed?))) {

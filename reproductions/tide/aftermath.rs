@@ -1,4 +1,4 @@
-//! How a download fares after a change, read from its curves.
+//! How a download recovers from a change, read from its curves.
 
 use super::change::{AT_S, Change};
 use super::contenders::Contender;
@@ -7,52 +7,51 @@ use crate::spans::{BIN_S, Span};
 use tidegate_measure::quantiles;
 use tidegate_study::Sample;
 
-/// Throughput is taken over windows that long, in seconds: on a cell the scheduler alone moves it in
-/// shorter ones.
+/// Window of the throughput, in seconds: over shorter windows a cell's scheduler alone moves it.
 const WINDOW_S: f64 = 0.5;
 const CELL_WINDOW_S: f64 = 2.0;
 
-/// Share of what the reference carries that counts as recovered.
+/// Share of the reference's throughput that counts as recovered.
 const RECOVERED: f64 = 0.9;
 
-/// A queue that is at most so much longer than the reference's at the 95th percentile, or no longer than
-/// this in milliseconds, has been drained.
+/// A queue counts as drained if its delay is at most this multiple of the reference's 95th percentile, or at most this
+/// in milliseconds.
 const DRAINED: f64 = 1.5;
 const SHORT_MS: f64 = 20.0;
 
-/// What is over has to stay over for that long, in seconds.
+/// How long a recovery must last, in seconds.
 const STAYS_S: f64 = 2.0;
 
-/// What takes longer is called that long, in seconds.
+/// Longest recovery that is told apart, in seconds: a longer one counts as this.
 pub const HORIZON_S: f64 = 20.0;
 
-/// The capacity lost is that of the ten seconds after the change.
+/// Capacity lost is counted over the ten seconds after the change.
 const LOSS: Span = Span(AT_S, AT_S + 10.0);
 
-/// A later minute: what a law has begun then, such as competing with a queue that is its own, is still going on.
+/// A later minute: whatever a law has begun by then, such as competing with a queue that is its own, still goes on.
 const LATER: Span = Span(AT_S + 60.0, AT_S + 120.0);
 
-/// What is held against the reference, and what has to be seen to tell that it is over.
+/// The seconds compared with the reference; and those needed to see that a recovery lasts.
 const COUNTED: Span = Span(AT_S, AT_S + HORIZON_S);
 const SEEN: Span = Span(AT_S, AT_S + HORIZON_S + STAYS_S);
 
-/// How a download fares after a change.
+/// A download's recovery from a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Aftermath {
     /// Seconds until throughput is back.
     pub back_s: f64,
     /// Seconds until the queue is drained.
     pub drained_s: f64,
-    /// What was not carried in the ten seconds after, as seconds of the link.
+    /// Capacity not used in the ten seconds after the change, in seconds of the link.
     pub lost_s: f64,
     /// The longest mean queueing delay in a bin, in milliseconds.
     pub peak_ms: f64,
-    /// The mean queueing delay of the second minute after, less the reference's, in milliseconds.
+    /// Mean queueing delay of the second minute after the change, minus the reference's, in milliseconds.
     pub left_ms: f64,
 }
 
 impl Aftermath {
-    /// What became of `contender`'s download, the mean over the seeds.
+    /// The recovery of `contender`'s download, mean over the seeds.
     pub fn of(sample: &Sample, contender: Contender, change: &Change) -> Self {
         let window_s = if change.kind.is_cell() {
             CELL_WINDOW_S
@@ -79,7 +78,7 @@ impl Aftermath {
     }
 }
 
-/// Until as much is delivered as `wanted`, nearly.
+/// Seconds until nearly as much is delivered as `wanted`.
 fn back_s(delivered: &[(f64, f64)], wanted: &[(f64, f64)], window_s: f64) -> f64 {
     let bins = (SEEN.length_s() / BIN_S).round() as usize;
     lasting_from_s((1..=bins).map(|n| {
@@ -90,8 +89,7 @@ fn back_s(delivered: &[(f64, f64)], wanted: &[(f64, f64)], window_s: f64) -> f64
     }))
 }
 
-/// Until the queue is as the reference's is `usual`ly; nothing is known of bins in which nothing came
-/// out.
+/// Seconds until the queue is as short as the reference's `usual` one. Bins without a delivery say nothing.
 fn drained_s(queue: &[(f64, f64)], usual: &[(f64, f64)]) -> f64 {
     let usual = quantiles(COUNTED.values(usual).collect());
     let level = (DRAINED * usual.p95).max(SHORT_MS);
@@ -99,8 +97,8 @@ fn drained_s(queue: &[(f64, f64)], usual: &[(f64, f64)]) -> f64 {
     lasting_from_s(delays.map(|(t, ms)| (t - AT_S + BIN_S, ms <= level)))
 }
 
-/// From when on everything is well for as long as it has to stay so; `ends` are seconds at which
-/// a bin ended, in order, and whether it was well. 0 if nothing was ever wrong.
+/// From when on everything is well for as long as a recovery must last. `ends` are the times at which bins end, in
+/// order, and whether each bin was well. 0 if nothing was ever wrong.
 fn lasting_from_s(ends: impl Iterator<Item = (f64, bool)>) -> f64 {
     let mut from_s = 0.0;
     for (end_s, well) in ends {

@@ -14,18 +14,18 @@ use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 /// DRWA as it was published.
 pub const PUBLISHED: f64 = 3.0;
 
-/// Points of utilisation below DRWA's that no case may be.
+/// Most points of utilisation below DRWA's in any case.
 pub const NEVER: f64 = 3.5;
-/// Points of utilisation below DRWA's that few cases may be.
+/// Points of utilisation below DRWA's that only a few cases are allowed.
 pub const RARELY: f64 = 1.5;
 
-/// Utilisation of both, in percent, in the packet model that tide began in.
+/// Utilisation of both, in percent, in the packet model in which tide was first designed.
 const MODELLED: f64 = 98.0;
 
 const MODEL: &str = "the packet model that this comes from has one sender that no congestion window ever limits, base RTTs to \
                      250 ms and no link as slow or as often silent as the slowest here";
 
-/// Where tide uses less than DRWA, which keeps several times its queue there.
+/// Why tide uses less than DRWA on some paths, where DRWA keeps several times its queue.
 const FADES: &str = "after a fade of a second on a slow link the forecast needs some round trips to grow back (UMTS at 20 and 50 ms), \
                      a base delay that keeps changing is partly taken for queue (Starlink at 20 ms), and BBR's and CUBIC's own \
                      growth is left to chance where the rate leaps (5G at 100 ms and more)";
@@ -34,15 +34,15 @@ const FADES: &str = "after a fade of a second on a slow link the forecast needs 
 pub const LINUX: &str =
     "untouched Linux never lets the queue run dry, and has every packet wait for it";
 
-/// What tide is to reach.
+/// tide's goals.
 struct Goals {
-    /// Share of cases, in percent, that may be [`RARELY`] points below.
+    /// Share of cases, in percent, that are allowed [`RARELY`] points below.
     rarely: f64,
-    /// Of DRWA's mean queueing delay.
+    /// Mean queueing delay relative to DRWA's.
     mean: f64,
-    /// Of its 95th percentile.
+    /// 95th percentile relative to DRWA's.
     p95: f64,
-    /// Share of cases, in percent, below DRWA's own frontier.
+    /// Share of cases, in percent, that must lie below DRWA's own frontier.
     frontier: f64,
 }
 
@@ -229,7 +229,7 @@ impl Versus {
         })
     }
 
-    /// How many paths tide uses more than `points` less of than DRWA with λ = 3.
+    /// Number of paths on which tide uses over `points` less than DRWA with λ = 3.
     fn below(&self, sample: &Sample, points: f64) -> f64 {
         self.pairs(sample)
             .filter(|(_, ours, theirs)| theirs.utilisation - ours.utilisation > points)
@@ -243,7 +243,7 @@ impl Versus {
         )
     }
 
-    /// Share of paths, in percent, on which DRWA needs a longer delay for tide's utilisation.
+    /// Share of paths, in percent, on which DRWA needs a longer delay to reach tide's utilisation.
     fn below_frontier(&self, sample: &Sample) -> f64 {
         let below = |path| {
             let drwa = LAMBDAS.map(|lambda| {
@@ -256,7 +256,7 @@ impl Versus {
         100.0 * mean(self.paths.iter().map(|path| f64::from(below(path))))
     }
 
-    /// Every case: what was lost and what was gained.
+    /// Every case: utilisation lost and delay gained.
     fn picture(&self, sample: &Sample) -> plot::Figure {
         let mut rtts: Vec<u32> = self.paths.iter().map(|path| path.rtt_ms).collect();
         rtts.sort_unstable();

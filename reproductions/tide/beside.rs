@@ -1,4 +1,4 @@
-//! Beside traffic that nobody here controls: how much is left to us, and how soon the queue is gone after it.
+//! Beside traffic that no law here controls: our share of the link, and how soon the queue drains after it.
 
 mod company;
 mod drained;
@@ -16,16 +16,16 @@ use meeting::Meeting;
 use std::sync::Arc;
 use tidegate_study::{Extent, Figure};
 
-/// Who comes second begins at the first of these seconds; the other ends at the second, we at the third.
+/// The second to come begins at the first of these seconds; the other ends at the second, we at the third.
 const SECOND_S: f64 = 15.0;
 const END_S: f64 = 105.0;
 const DURATION_S: f64 = 165.0;
 
-/// While both are there, and when we have the link for ourselves again.
+/// While both send, and when we have the link to ourselves again.
 const TOGETHER: Span = Span(SECOND_S, END_S);
 const AFTERWARDS: Span = Span(END_S, DURATION_S);
 
-/// Where a queue that was not drained by then stands.
+/// The last ten seconds: a queue that has not drained by then still stands.
 const AT_THE_END: Span = Span(DURATION_S - 10.0, DURATION_S);
 
 const METHOD: &str = "The other is a flow that no law sees, or four: over UDP as QUIC is, or over TCP to another host behind \
@@ -68,7 +68,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
     })
 }
 
-/// Path by path.
+/// The meetings, path by path.
 fn meetings(extent: &Extent) -> Result<Vec<Meeting>> {
     if extent.lab {
         return on_the_kernel(extent);
@@ -78,7 +78,7 @@ fn meetings(extent: &Extent) -> Result<Vec<Meeting>> {
     Ok(paths.iter().flat_map(all).collect())
 }
 
-/// Those that the real kernel can do in time.
+/// The meetings for which the real kernel has time.
 fn on_the_kernel(extent: &Extent) -> Result<Vec<Meeting>> {
     let [steady, cell] = paths::on_the_kernel()?;
     let over = |path, companies: &[Company]| -> Vec<Meeting> {

@@ -1,4 +1,4 @@
-//! What can happen to a path in the middle of a download.
+//! Changes of a path in the middle of a download.
 
 use super::contenders::Contender;
 use super::links::Link;
@@ -9,28 +9,28 @@ use anyhow::Result;
 use tidegate_scenario::{CellKind, DelayStep, RateSpec, Scenario};
 use tidegate_study::Case;
 
-/// What has to be read.
+/// The curves that are read.
 pub const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
 
-/// When it happens: the download has settled. In seconds.
+/// When the change happens, in seconds: the download has settled.
 pub const AT_S: f64 = 20.0;
 
-/// How long a run lasts: until two minutes after it, and a little longer.
+/// Length of a run in seconds: until two minutes after the change, and a little longer.
 const DURATION_S: f64 = 145.0;
 
 /// By how much a route change lengthens or shortens the base RTT, in milliseconds.
 const ROUTE_MS: u32 = 100;
 
-/// How long nothing is carried in a handover, in seconds, and by how much the new cell's base RTT is
-/// longer, in milliseconds.
+/// How long a handover carries nothing, in seconds, and by how much the new cell's base RTT is longer, in
+/// milliseconds.
 const GAP_S: f64 = 0.3;
 const NEW_CELL_MS: u32 = 20;
 
-/// A rate step's smaller rates in Mbit/s, and by how much it steps.
+/// The smaller rates of rate steps in Mbit/s, and the factor of a step.
 const RATES_MBPS: [f64; 2] = [2.0, 5.0];
 const STEP: f64 = 10.0;
 
-/// The rate of what does not change its rate, in Mbit/s.
+/// Rate of links that do not change it, in Mbit/s.
 const STEADY_MBPS: f64 = 20.0;
 
 /// The cells' mean rate in Mbit/s, and their seeds.
@@ -40,7 +40,7 @@ const CELL_SEEDS: [u64; 3] = [1, 2, 3];
 /// Smallest base RTTs in milliseconds.
 const RTTS_MS: [u32; 2] = [50, 200];
 
-/// What happens.
+/// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The base RTT grows.
@@ -51,7 +51,7 @@ pub enum Kind {
     LongerCell,
     /// The base RTT of a cell shrinks.
     ShorterCell,
-    /// Nothing passes for a while, what waits is kept, and the new cell is a little further away.
+    /// Nothing passes for a while, the queue is kept, and the new cell is a little further away.
     Handover,
     /// The rate rises.
     Up,
@@ -71,7 +71,7 @@ impl Kind {
         Self::Down,
     ];
 
-    /// What happens, in a few words.
+    /// The change, in a few words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Longer => "route +100 ms",
@@ -94,7 +94,7 @@ impl Kind {
         matches!(self, Self::LongerCell | Self::ShorterCell)
     }
 
-    /// The paths to which it happens, and what becomes of them.
+    /// The paths with this change, before and after it.
     fn paths(self, rtt_ms: u32) -> Result<Vec<(Path, Path)>> {
         let longer_ms = rtt_ms + ROUTE_MS;
         let steady = || vec![Link::constant(STEADY_MBPS)];
@@ -122,7 +122,7 @@ fn moved(links: Vec<Link>, from_ms: u32, to_ms: u32) -> Result<Vec<(Path, Path)>
         .collect()
 }
 
-/// Links of the smaller rates times one factor, and then times another one.
+/// Links with the smaller rates times one factor, and then times another.
 fn stepped(from: f64, to: f64, rtt_ms: u32) -> Result<Vec<(Path, Path)>> {
     let path = |mbps| Path::over(&Link::constant(mbps), rtt_ms);
     let rates = RATES_MBPS.iter();
@@ -131,18 +131,18 @@ fn stepped(from: f64, to: f64, rtt_ms: u32) -> Result<Vec<(Path, Path)>> {
         .collect()
 }
 
-/// Something that happens to a path.
+/// A change of a path.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What.
+    /// The kind of change.
     pub kind: Kind,
-    /// The path to which it happens.
+    /// The path before the change.
     before: Trial,
-    /// The path that it becomes, as if it had always been so.
+    /// The path after the change, as if it had always been so.
     after: Trial,
 }
 
-/// All that happens.
+/// All changes.
 ///
 /// # Errors
 /// When a link cannot be read.
@@ -168,29 +168,29 @@ impl Change {
         }
     }
 
-    /// What it is called: what happens, and to what.
+    /// Its name: the change, and the link.
     pub fn name(&self) -> String {
         self.before.name()
     }
 
-    /// What a contender's case is called.
+    /// The name of a contender's case.
     pub fn by(&self, contender: Contender) -> String {
         self.before.by(contender)
     }
 
-    /// What the case is called in which the path has always been what it becomes.
+    /// The name of the reference case, whose path has always been as after the change.
     pub fn reference(&self, contender: Contender) -> String {
         self.after.by(contender)
     }
 
-    /// A contender's download through it, and its reference.
+    /// A contender's download through the change, and its reference.
     pub fn cases(&self, contender: Contender) -> [Case; 2] {
         let [before, reference] = [&self.before, &self.after].map(|trial| trial.case(contender));
         let scenario = self.happen(before.scenario, &reference.scenario);
         [Case { scenario, ..before }, reference]
     }
 
-    /// The scenario becomes `after`.
+    /// Changes the scenario's path to that of `after`.
     fn happen(&self, mut scenario: Scenario, after: &Scenario) -> Scenario {
         let gap_s = if self.kind == Kind::Handover {
             GAP_S
@@ -216,7 +216,7 @@ impl Change {
     }
 }
 
-/// One rate and then the other, in Mbit/s, with a gap between them in which what waits is kept.
+/// One rate and then the other, in Mbit/s, with a gap between them during which the queue is kept.
 fn steps(from: f64, to: f64, gap_s: f64) -> Vec<[f64; 2]> {
     let mut steps = vec![[0.0, from]];
     if gap_s > 0.0 {

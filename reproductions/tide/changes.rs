@@ -11,24 +11,25 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Seconds within which a route change is to be over.
+/// Longest recovery from a route change, in seconds.
 const ROUTE_GOAL_S: f64 = 1.0;
 
-/// Seconds within which tide's queue is to be short again, whatever the others' do.
+/// Longest time until tide's queue is short again, in seconds, whatever the others' queues do.
 const DRAIN_GOAL_S: f64 = 5.0;
 
-/// Seconds of the link that may be lost in the ten seconds after a change, beyond what DRWA loses: as
-/// many points of utilisation as may be missing anywhere.
+/// Capacity that tide can lose in the ten seconds after a change beyond DRWA's loss, in seconds of the link: the share
+/// that can be missing anywhere.
 const LOSS_GOAL_S: f64 = 0.35;
 
-/// Seconds by which tide may be later than Linux, whose full buffer needs no filling, when the rate
-/// has risen: a few round trips, in which a window that follows the forecast grows tenfold.
+/// How much later than Linux tide can be after a rise of the rate, in seconds. Linux's full buffer needs no filling; a
+/// window that follows the forecast grows tenfold in a few round trips.
 const UP_GOAL_S: f64 = 1.0;
 
-/// By how much tide's mean queue may be longer than the reference's in the second minute after a change, in milliseconds.
+/// By how much tide's mean queue can be longer than the reference's in the second minute after a change, in
+/// milliseconds.
 const LEFT_GOAL_MS: f64 = 20.0;
 
-/// A delay in milliseconds below which nobody's matters.
+/// Delays below this, in milliseconds, do not matter.
 const FLOOR_MS: f64 = 20.0;
 
 const STALE: &str = "the longer way counts as queue until the forecast has sunk by a quarter, and asking takes two round trips \
@@ -88,7 +89,7 @@ pub fn figure() -> Result<Figure> {
     })
 }
 
-/// What came after all changes of a kind.
+/// The recoveries from all changes of a kind.
 fn aftermaths(kind: Kind, sample: &Sample, contender: Contender, all: &[Change]) -> Vec<Aftermath> {
     let changes = all.iter().filter(|change| change.kind == kind);
     changes
@@ -166,7 +167,7 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
     quantities
 }
 
-/// Why the link is not full again sooner; empty where that is not known.
+/// Why the link is not full again sooner; empty if unknown.
 const fn reason(kind: Kind) -> &'static str {
     match kind {
         Kind::Longer | Kind::Handover => STALE,
@@ -177,8 +178,7 @@ const fn reason(kind: Kind) -> &'static str {
     }
 }
 
-/// The mean in whole microseconds, so that equal ones differ by nothing: the order in which fractions are
-/// added shows in the last digits.
+/// The mean in whole microseconds, so that equal ones do not differ: the order of summation shows in the last digits.
 fn each(all: &[Aftermath], read: fn(&Aftermath) -> f64) -> f64 {
     (mean(all.iter().map(read)) * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! Who is held against whom.
+//! The contenders.
 
 use super::paths::Path;
 use tidegate_scenario::{Law, QueuePolicy, Run, Udp};
@@ -7,7 +7,7 @@ use tidegate_study::Case;
 /// The λ of DRWA's frontier.
 pub const LAMBDAS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0];
 
-/// Nothing but Linux, with a CUBIC sender.
+/// Untouched Linux, with a CUBIC sender.
 pub const LINUX: Contender = Contender::linux("cubic");
 /// rLEDBAT at the receiver.
 pub const RLEDBAT: Contender = Contender::law("cubic", Law::Rledbat);
@@ -16,10 +16,10 @@ pub const DRWA: Contender = Contender::drwa("cubic", 3.0);
 /// Ours.
 pub const TIDE: Contender = Contender::tide("cubic");
 
-/// In pictures: what a contender is called, and the number of its pen.
+/// In pictures: a contender's name, and the number of its pen.
 pub type Shown = (&'static str, Contender, usize);
 
-/// Who is held against whom, from back to front.
+/// The contenders, from back to front.
 pub const TRIO: [Shown; 3] = [
     ("Linux", LINUX, 2),
     ("DRWA λ = 3", DRWA, 0),
@@ -33,7 +33,7 @@ pub const QUARTET: [Shown; 4] = [TRIO[0], ("rLEDBAT", RLEDBAT, 5), TRIO[1], TRIO
 pub struct Contender {
     /// Congestion control of the sender.
     sender: &'static str,
-    /// What steers the receiver's window.
+    /// The law at the receiver.
     law: Law,
     /// DRWA's λ.
     lambda: f64,
@@ -41,12 +41,12 @@ pub struct Contender {
     policy: QueuePolicy,
     /// Whether the receiver's own uploads are steered, too, where the law can.
     uploads: bool,
-    /// What becomes of what has no window.
+    /// The treatment of traffic without a window.
     udp: Udp,
 }
 
 impl Contender {
-    /// Nothing but Linux, with that congestion control.
+    /// Untouched Linux, with that congestion control.
     pub const fn linux(sender: &'static str) -> Self {
         Self {
             sender,
@@ -71,12 +71,12 @@ impl Contender {
         Self::law(sender, Law::Tide)
     }
 
-    /// The same, and that becomes of what has no window.
+    /// The same, with that treatment of traffic without a window.
     pub const fn windowless(self, udp: Udp) -> Self {
         Self { udp, ..self }
     }
 
-    /// The same sender and queue, and nothing but Linux at the receiver.
+    /// The same sender and queue, with an untouched receiver.
     pub const fn untouched(self) -> Self {
         Self {
             policy: self.policy,
@@ -84,7 +84,7 @@ impl Contender {
         }
     }
 
-    /// The same, but that uploads are another machine's, which nobody steers.
+    /// The same, but uploads belong to another machine, where nothing steers them.
     pub const fn downloads_only(self) -> Self {
         Self {
             uploads: false,
@@ -100,7 +100,7 @@ impl Contender {
         }
     }
 
-    /// CUBIC and a plain receiver, and that discipline in the bottleneck.
+    /// CUBIC and an untouched receiver, with that discipline in the bottleneck.
     pub const fn network(policy: QueuePolicy) -> Self {
         Self {
             policy,
@@ -116,7 +116,7 @@ impl Contender {
         }
     }
 
-    /// What the two hosts are set to.
+    /// The settings of the two hosts.
     pub fn run(&self) -> Run {
         Run {
             lambda: self.lambda,
@@ -128,12 +128,12 @@ impl Contender {
         }
     }
 
-    /// What its case on that path is called.
+    /// The name of its case on that path.
     pub fn on(&self, path: &Path) -> String {
         format!("{}, {}", path.name, self.title())
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn title(&self) -> String {
         let queue = match self.policy {
             QueuePolicy::Codel => ", codel",

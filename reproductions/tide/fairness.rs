@@ -1,4 +1,4 @@
-//! Several downloads over one path, one after another joining.
+//! Several downloads over one path, which join one after another.
 
 use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::Link;
@@ -16,16 +16,15 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::{CellKind, Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
 use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
-/// How many downloads share; with `--quick` the first two numbers.
+/// Numbers of downloads; with `--quick` the first two.
 const FLOWS: [usize; 5] = [2, 4, 8, 16, 50];
 
-/// Seconds from one start to the next, from the last one until all have settled, and for which their
-/// shares are then counted.
+/// Seconds between starts, from the last start until all have settled, and over which shares are counted.
 const STAGGER_S: f64 = 5.0;
 const SETTLE_S: f64 = 10.0;
 const COUNTED_S: f64 = 60.0;
 
-/// The base RTT of equals in milliseconds; of unequals the shortest, and the longest by so much longer.
+/// The base RTT of equal downloads in milliseconds; for unequal ones the shortest, and how much longer the longest is.
 const RTT_MS: u32 = 50;
 const SHORTEST_MS: u32 = 25;
 const SPREAD: f64 = 4.0;
@@ -38,18 +37,18 @@ const CONSTANT_MBPS: f64 = 20.0;
 const LTE_MBPS: f64 = 20.0;
 const HSPA_MBPS: f64 = 5.0;
 
-/// Jain's index that equals are to reach.
+/// Jain's index that equal downloads must reach.
 const FAIR: f64 = 0.95;
 
-/// How far the last one's share may be from the fair one.
+/// Largest deviation of the last download's share from the fair one.
 const LATE: f64 = 0.2;
 
-/// tide's mean queueing delay is to be this part of DRWA's, as that of a single download.
+/// tide's mean queueing delay must be this share of DRWA's, as with a single download.
 const DELAY: f64 = 0.36;
 
 const CURVE: &str = "goodput_bps";
 
-/// Who shares what.
+/// Downloads that share a path.
 #[derive(Clone, Debug)]
 pub struct Crowd {
     /// The link and the number of flows, for pictures: `HSPA × 4`.
@@ -115,7 +114,7 @@ fn crowds(extent: &Extent) -> Result<Vec<Crowd>> {
     Ok(crowds)
 }
 
-/// One download after another, over `path` or over it and further.
+/// One download after another, over `path`, or over it and a further link.
 fn crowd(path: &Path, flows: usize, equal: bool) -> Trial {
     let spread = if equal { "" } else { " with unequal RTTs" };
     let warmup_s = STAGGER_S * (flows - 1) as f64 + SETTLE_S;
@@ -168,15 +167,15 @@ impl Crowd {
         self.trial.case(contender)
     }
 
-    /// How even their shares are.
+    /// Jain's index of their shares.
     pub fn jain(&self, sample: &Sample, contender: Contender) -> f64 {
-        // Where nothing is carried nothing is shared.
+        // If nothing is carried, nothing is shared.
         sample.mean(&self.trial.by(contender), |run| {
             jain(&goodputs(run)).unwrap_or(0.0)
         })
     }
 
-    /// The last one's share as a multiple of the fair one.
+    /// The last download's share as a multiple of the fair one.
     fn last_share(&self, sample: &Sample, contender: Contender) -> f64 {
         sample.mean(&self.trial.by(contender), |run| {
             let all = goodputs(run);
@@ -216,7 +215,7 @@ fn chosen(crowds: &[Crowd], flows: usize, equal: bool) -> Arc<[Crowd]> {
     chosen.cloned().collect()
 }
 
-/// How evenly that many equals share.
+/// How evenly that many equal downloads share.
 fn equally(flows: usize, crowds: &Arc<[Crowd]>) -> [Quantity; 2] {
     let [one, other] = [crowds.clone(), crowds.clone()];
     let even = Quantity::new(
@@ -242,7 +241,7 @@ fn equally(flows: usize, crowds: &Arc<[Crowd]>) -> [Quantity; 2] {
     [even, late]
 }
 
-/// How evenly flows with different base RTTs share, beside Linux's.
+/// How evenly downloads with different base RTTs share, compared with Linux.
 fn unequally(flows: usize, crowds: &Arc<[Crowd]>) -> Quantity {
     let crowds = crowds.clone();
     Quantity::new(
@@ -256,7 +255,7 @@ fn unequally(flows: usize, crowds: &Arc<[Crowd]>) -> Quantity {
     )
 }
 
-/// What sharing costs, beside DRWA's.
+/// What sharing costs, compared with DRWA.
 fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     let who = if equal { "equals" } else { "unequal RTTs" };
     let one: Arc<[Crowd]> = crowds
@@ -289,7 +288,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     [used, waited]
 }
 
-/// Of all these crowds together.
+/// The score of all these crowds together.
 pub fn score(sample: &Sample, crowds: &[Crowd], contender: Contender) -> Score {
     let of = |crowd: &Crowd| Score::read(sample, &crowd.trial.by(contender));
     Score::together(crowds.iter().map(of))

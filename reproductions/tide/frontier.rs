@@ -1,15 +1,15 @@
-//! What the others can do at best: the least delay at each utilisation.
+//! The frontier of the other contenders: the least delay at each utilisation.
 
-/// The least delay for a utilisation, interpolated between points that somebody has reached.
+/// The least delay for a utilisation, interpolated between points that contenders have reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frontier {
-    /// Utilisation and delay, both increasing: who is beaten in both is left out.
+    /// Utilisation and delay, both increasing: points that are beaten in both are left out.
     points: Vec<(f64, f64)>,
 }
 
 impl Frontier {
-    /// The frontier of these utilisations and delays, and of the closed window, which uses nothing
-    /// and waits for nothing.
+    /// The frontier of these utilisations and delays, and of the closed window, which uses nothing and waits for
+    /// nothing.
     pub fn new(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut all: Vec<(f64, f64)> = points.into_iter().collect();
         all.push((0.0, 0.0));
@@ -25,8 +25,7 @@ impl Frontier {
         Self { points: all }
     }
 
-    /// The delay at which it reaches that utilisation; where it does not, that of the highest it
-    /// reaches.
+    /// The delay at that utilisation; beyond the highest utilisation, the delay at the highest.
     pub fn delay_at(&self, utilisation: f64) -> f64 {
         let above = self.points.partition_point(|point| point.0 < utilisation);
         let (last, first) = (self.points.len() - 1, self.points[0]);

@@ -1,4 +1,4 @@
-//! What tide's constants are judged by: each judge sees what some of them are for.
+//! Judges for tide's constants: each judge shows the effect of some of them.
 
 use super::aftermath::Aftermath;
 use super::change::{self, Change};
@@ -21,7 +21,7 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Case, Sample};
 
-/// Of the recordings every so many, from the first or from the second on.
+/// Stride over the recordings, which starts at the first or at the second.
 const STRIDE: usize = 6;
 
 /// Seconds of a download over one path.
@@ -30,7 +30,7 @@ const DURATION_S: f64 = 60.0;
 /// Packets that an uplink's buffer holds.
 const PACKETS: usize = 1000;
 
-/// A shorter delay counts as this.
+/// Lower bound for delays.
 const FLOOR_MS: f64 = 0.5;
 
 /// All of them.
@@ -113,7 +113,7 @@ fn changes() -> Result<Judge> {
     })
 }
 
-/// Several downloads in one queue, and flows that share none.
+/// Several downloads in one queue, and flows that do not share a queue.
 fn sharing(set: Set) -> Result<Judge> {
     let crowds: Arc<[fairness::Crowd]> = fairness::few()?.into();
     let mixes: Arc<[Mix]> = mixes::few(set.pick(1..=2, 101..=102))?.into();
@@ -153,13 +153,13 @@ fn sharing(set: Set) -> Result<Judge> {
     })
 }
 
-/// The geometric mean of the flows' goodputs: one that starves weighs.
+/// The geometric mean of the flows' goodputs: a starved flow weighs.
 fn typical_mbps(run: &RunResult) -> f64 {
     let rates = run.flows.iter().map(|f| (f.goodput_bps / 1e6).max(1e-3));
     geometric_mean(rates)
 }
 
-/// Mean queueing delay at the access link, in whichever direction is longer.
+/// Mean queueing delay at the access link, of the direction in which it is longer.
 fn access_ms(run: &RunResult) -> f64 {
     delay_ms(&run.link).max(delay_ms(&run.uplink))
 }

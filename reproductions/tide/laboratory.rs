@@ -15,7 +15,7 @@ use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 /// Cases: a path and a sender.
 const CASES: usize = 12;
 
-/// How long each takes in real time, in seconds.
+/// Length of a run in real time, in seconds.
 const SHORT_S: f64 = 30.0;
 
 /// Senders, in turn.
@@ -49,7 +49,7 @@ fn sample(paths: &[Path]) -> Vec<Pick> {
     let mut rtts: Vec<u32> = paths.iter().map(|path| path.rtt_ms).collect();
     rtts.sort_unstable();
     rtts.dedup();
-    // Of each link there is a path for each RTT.
+    // Each link has a path for each RTT.
     let links: Vec<&[Path]> = paths.chunks(rtts.len()).collect();
     (0..CASES)
         .map(|nth| {
@@ -78,13 +78,13 @@ impl Pick {
             .map(|contender| self.trial.case(contender))
     }
 
-    /// What the three did, in their order.
+    /// The scores of the three, in their order.
     fn scores(&self, runs: &Sample) -> [Score; 3] {
         self.contenders()
             .map(|contender| Score::read(runs, &self.trial.by(contender)))
     }
 
-    /// Points of utilisation that tide uses more than DRWA.
+    /// tide's utilisation minus DRWA's, in points.
     fn more(&self, runs: &Sample) -> f64 {
         let [tide, drwa, _] = self.scores(runs);
         tide.utilisation - drwa.utilisation
@@ -184,7 +184,7 @@ fn details(pick: &Pick) -> [Quantity; 2] {
     ]
 }
 
-/// How many cases tide uses more than `points` less of than DRWA.
+/// Number of cases in which tide uses over `points` less than DRWA.
 fn below(picks: &[Pick], runs: &Sample, points: f64) -> f64 {
     let below = picks.iter().filter(|pick| pick.more(runs) < -points);
     below.count() as f64

@@ -13,12 +13,12 @@ const BURST_MS: f64 = 4.0;
 /// Seeds of the shipped cells; with `--quick` the first.
 const CELL_SEEDS: [u64; 2] = [1, 2];
 
-/// What a downlink's rate and delay are taken from.
+/// The source of a downlink's rate and delay.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// What tells it from all others: `hspa-2`.
+    /// Identifies the link: `hspa-2`.
     pub name: String,
-    /// What it carries, and when.
+    /// Its rate over time.
     pub rate: RateSpec,
     /// A recording of the one-way delay, if there is one.
     delay_trace: Option<String>,
@@ -62,7 +62,7 @@ impl Link {
     }
 }
 
-/// A queue of so many packets.
+/// A queue with a limit in packets, and that policy.
 pub fn queue(packets: usize, policy: QueuePolicy) -> QueueSpec {
     QueueSpec {
         packets: Some(packets),
@@ -81,7 +81,7 @@ pub fn cells(quick: bool) -> Vec<Link> {
         .collect()
 }
 
-/// The shipped cells, and every so many of that extent's recordings.
+/// The shipped cells, and every `stride`th of that extent's recordings.
 ///
 /// # Errors
 /// When the folder of recordings cannot be read.
@@ -124,7 +124,7 @@ pub fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
         .collect())
 }
 
-/// The recording of a downlink's delay, if it lies beside that of its rate.
+/// The recording of a downlink's delay, if it lies beside the recording of its rate.
 fn delay_beside(file: &FilePath) -> Option<String> {
     let delay = file.with_extension("delay");
     let is_there = file.extension()? == "down" && delay.is_file();

@@ -16,21 +16,21 @@ use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 /// Base RTTs in milliseconds; with `--quick` the first.
 const RTTS_MS: [u32; 2] = [50, 150];
 
-/// Every so many recordings, and with `--quick`.
+/// Stride over the recordings, and with `--quick`.
 const STRIDE: usize = 4;
 const QUICK_STRIDE: usize = 10;
 
 /// A link that never changes, in Mbit/s.
 const STEADY_MBPS: f64 = 10.0;
 
-/// Slower links carry neither such pages nor such videos, whoever steers: no figure of them would say
-/// anything.
+/// Slower links cannot carry such pages or videos under any contender, so figures over them would show nothing.
 const LEAST_MBPS: f64 = 1.0;
 
 /// Long enough for several pages in the worst of cases.
 const DURATION_S: f64 = 300.0;
 
-/// The download is under way when the video begins, and both when the first page is asked for.
+/// When the video begins, and when the first page is requested, in seconds: each while the earlier traffic is under
+/// way.
 const VIDEO_S: f64 = 5.0;
 const PAGES_S: f64 = 15.0;
 
@@ -56,7 +56,7 @@ const CONTENDERS: [Shown; 4] = [
 
 const QUEUE: &str = "queue_delay_ms";
 
-/// Why less comes in all.
+/// Why less arrives in total.
 const KEPT_FREE: &str = "a connection that has just begun has its part of the window kept free while its congestion window grows \
                          into it, and many of a page's end before";
 
@@ -205,7 +205,7 @@ fn video(path: &Path) -> WorkloadKind {
     }
 }
 
-/// Seconds of loading for each page that came: what the last one has had counts, too.
+/// Seconds of loading for each page that came, including the time of the last one.
 fn page_s(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     sample.mean(&trial.by(contender), |run| {
         let came = run.fetches.iter().find(|fetch| fetch.name == "page");
@@ -214,7 +214,7 @@ fn page_s(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     })
 }
 
-/// 95th percentile of the time of a page in seconds; all there is if none came.
+/// 95th percentile of the time of a page in seconds; the whole time if no page came.
 fn page_p95_s(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     sample.mean(&trial.by(contender), |run| {
         let came = run.fetches.iter().find(|fetch| fetch.name == "page");
@@ -253,7 +253,7 @@ fn ratio(
     geometric_mean(trials.iter().map(ratio))
 }
 
-/// The mean over the paths of what tide has more than Linux.
+/// The mean over the paths of tide's number minus Linux's.
 fn excess(sample: &Sample, trials: &[Trial], read: fn(&RunResult) -> f64) -> f64 {
     mean(trials.iter().map(|trial| {
         let [tide, linux] = [TIDE, LINUX].map(|c| sample.mean(&trial.by(c), read));

@@ -1,4 +1,4 @@
-//! Everything side by side on one interface: nobody has less than without the law, and queues are short.
+//! Everything side by side on one interface: no flow gets less than without the law, and queues are short.
 
 mod draft;
 mod draw;
@@ -25,7 +25,8 @@ use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 const MIXES: usize = 19;
 const QUICK_MIXES: usize = 2;
 
-/// What Linux may break beside itself; nobody asks it for shorter queues.
+/// Criteria that Linux can break beside its own second run. The others ask for shorter queues, which nobody asks of
+/// Linux.
 const LINUX_ANSWERS_FOR: [Criterion; 4] = [
     Criterion::Total,
     Criterion::Flow,
@@ -33,7 +34,7 @@ const LINUX_ANSWERS_FOR: [Criterion; 4] = [
     Criterion::Bbr,
 ];
 
-/// Of the families of which each is about who shares a queue, the mixes of these numbers.
+/// The mixes with these numbers, of each family that is about sharing a queue.
 ///
 /// # Errors
 /// As [`Mix::draw`].
@@ -96,7 +97,7 @@ fn mixes(extent: &Extent) -> Result<Vec<Mix>> {
         .collect()
 }
 
-/// tide beside untouched Linux, which is run once more: what chance alone does, no law answers for.
+/// tide and untouched Linux, which is run a second time: no law answers for differences that chance alone makes.
 fn cases(mix: &Mix) -> [Case; 3] {
     let [linux, tide] = contenders(mix);
     [mix.case(linux), mix.later().case(linux), mix.case(tide)]
@@ -107,14 +108,14 @@ fn contenders(mix: &Mix) -> [Contender; 2] {
     [Contender::linux(mix.sender), Contender::tide(mix.sender)]
 }
 
-/// A mix, and what was found in it.
+/// A mix with its findings.
 struct Judged<'a> {
     mix: &'a Mix,
     findings: Vec<Finding>,
 }
 
 impl<'a> Judged<'a> {
-    /// tide beside Linux's two runs.
+    /// tide compared with Linux's two runs.
     fn tide(sample: &Sample, mix: &'a Mix) -> Self {
         let [linux, tide] = contenders(mix);
         let runs = [mix, &mix.later()].map(|mix| Outcome::read(sample, mix, linux));
@@ -123,7 +124,7 @@ impl<'a> Judged<'a> {
         Self { mix, findings }
     }
 
-    /// Linux's other run beside its first.
+    /// Linux's second run compared with its first.
     fn linux(sample: &Sample, mix: &'a Mix) -> Self {
         let [linux, _] = contenders(mix);
         let [first, other] = [mix, &mix.later()].map(|mix| Outcome::read(sample, mix, linux));
@@ -131,18 +132,18 @@ impl<'a> Judged<'a> {
         Self { mix, findings }
     }
 
-    /// What was found by that criterion.
+    /// The findings by that criterion.
     fn by(&self, criterion: Criterion) -> impl Iterator<Item = &Finding> {
         let by = move |finding: &&Finding| finding.criterion == criterion;
         self.findings.iter().filter(by)
     }
 
-    /// Whether somebody may complain by that criterion.
+    /// Whether a flow or link fails that criterion.
     fn complains(&self, criterion: Criterion) -> bool {
         self.by(criterion).any(|finding| !finding.passes())
     }
 
-    /// The same beside both of Linux's runs.
+    /// The same compared with each of Linux's runs.
     fn complains_beside_both(&self, criterion: Criterion) -> bool {
         let mut findings = self.by(criterion);
         findings.any(|finding| !finding.passes_beside_either())
@@ -160,7 +161,7 @@ fn quantities(mixes: &Arc<[Mix]>) -> Vec<Quantity> {
     complaints(mixes).into_iter().chain(each).collect()
 }
 
-/// In how many mixes any criterion is broken.
+/// In how many mixes any criterion fails.
 fn complaints(mixes: &Arc<[Mix]>) -> [Quantity; 2] {
     let [ours, linux] = [mixes.clone(), mixes.clone()];
     let count = mixes.len();
@@ -184,7 +185,7 @@ fn complaints(mixes: &Arc<[Mix]>) -> [Quantity; 2] {
     ]
 }
 
-/// How many mixes break a criterion, and how far.
+/// How many mixes fail a criterion, and by how much.
 fn by(criterion: Criterion, mixes: &Arc<[Mix]>) -> [Quantity; 4] {
     let [listed, middle, last] = [(); 3].map(|()| mixes.clone());
     let words = criterion.words();
@@ -206,7 +207,7 @@ fn by(criterion: Criterion, mixes: &Arc<[Mix]>) -> [Quantity; 4] {
     ]
 }
 
-/// Mixes that are to be none.
+/// A count of mixes that should be 0.
 fn counting(
     name: String,
     mixes: &Arc<[Mix]>,
@@ -220,7 +221,7 @@ fn counting(
     })
 }
 
-/// Each mix by itself, as far as a criterion asks anything of it: its worst.
+/// Each mix by itself, with its worst finding by a criterion.
 fn details(mixes: &Arc<[Mix]>) -> Vec<Quantity> {
     let detail = |nth: usize, criterion: Criterion| {
         let own = mixes.clone();
@@ -249,7 +250,7 @@ fn ratio(
     let bound = criterion.bound();
     let claim = match criterion.rises() {
         true => Claim::at_least(bound, 0.0),
-        // Linux's own queue or time is no effect; where that passes, twice as much is none.
+        // "No effect" is Linux's own queue or time; for a criterion that allows this, it is twice the bound.
         false if bound < 1.0 => Claim::at_most(bound, 1.0),
         false => Claim::at_most(bound, 2.0 * bound),
     };

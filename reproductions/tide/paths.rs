@@ -12,15 +12,15 @@ use tidegate_study::Extent;
 const RTTS_MS: [u32; 5] = [20, 50, 100, 200, 400];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 
-/// With `--quick`, every so many recordings.
+/// Stride over the recordings with `--quick`.
 const QUICK_STRIDE: usize = 3;
 
-/// How long a download takes.
+/// Length of a download in seconds.
 const DURATION_S: f64 = 60.0;
-/// From when on it counts.
+/// When it begins to count, in seconds.
 pub const WARMUP_S: f64 = 5.0;
 
-/// Packets that the downlink's buffer holds, unless it is one of a bandwidth-delay product; and the uplink's.
+/// Packets of the downlink's buffer, unless it holds one bandwidth-delay product; and of the uplink's.
 const DOWNLINK_PACKETS: usize = 2000;
 const UPLINK_PACKETS: usize = 1000;
 
@@ -34,11 +34,11 @@ const UPLINK_SHARE: f64 = 0.1;
 /// A link at a base RTT.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// What tells it from all others: `hspa-2, 100 ms`.
+    /// Identifies the path: `hspa-2, 100 ms`.
     pub name: String,
     /// Its base RTT in milliseconds.
     pub rtt_ms: u32,
-    /// What the link carries on average, in Mbit/s.
+    /// The link's mean rate, in Mbit/s.
     pub mean_mbps: f64,
     /// Packets that the downlink's buffer holds.
     buffer_packets: usize,
@@ -57,7 +57,7 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
     over(links::all(extent, stride)?, rtts)
 }
 
-/// Each of `links` at each of these base RTTs, but for those that carry nothing.
+/// Each of `links` at each of these base RTTs, without those that carry nothing.
 ///
 /// # Errors
 /// When a recording cannot be read.
@@ -73,7 +73,7 @@ pub fn over(links: impl IntoIterator<Item = Link>, rtts_ms: &[u32]) -> Result<Ve
     Ok(paths)
 }
 
-/// What the link carries on average while a download counts.
+/// The link's mean rate while a download counts, in Mbit/s.
 ///
 /// # Errors
 /// When its recording cannot be read.
@@ -104,7 +104,7 @@ impl Path {
         }
     }
 
-    /// The same through a buffer of one bandwidth-delay product, at the link's mean rate and the base RTT.
+    /// The same path with a buffer of one bandwidth-delay product, at the link's mean rate and the base RTT.
     pub fn shallow(&self) -> Self {
         let bdp_bytes = self.mean_mbps * 1e6 / 8.0 * f64::from(self.rtt_ms) / 1e3;
         Self {
@@ -114,17 +114,17 @@ impl Path {
         }
     }
 
-    /// Whether its buffer is not one of a bandwidth-delay product.
+    /// Whether its buffer is larger than one bandwidth-delay product.
     pub const fn is_deep(&self) -> bool {
         self.buffer_packets == DOWNLINK_PACKETS
     }
 
-    /// What the uplink carries, in Mbit/s.
+    /// The uplink's rate, in Mbit/s.
     pub fn uplink_mbps(&self) -> f64 {
         UPLINK_MBPS.max(self.mean_mbps * UPLINK_SHARE)
     }
 
-    /// What the downlink could carry in a second while a download counts, in Mbit/s: the median, and the most.
+    /// Capacity of the downlink over a second while a download counts, in Mbit/s: the median, and the maximum.
     ///
     /// # Errors
     /// When its recording cannot be read.

@@ -1,4 +1,4 @@
-//! The plane of throughput and delay: what changes only the receiver, only the sender, only the network.
+//! The plane of throughput and delay: contenders that change only the receiver, only the sender, only the network.
 
 use super::contenders::{Contender, DRWA, LAMBDAS, LINUX, RLEDBAT, TIDE};
 use super::frontier::Frontier;
@@ -10,10 +10,10 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::QueuePolicy;
 use tidegate_study::{Claim, Figure, Quantity, Sample};
 
-/// Higher than wide figures are: labels and a plane.
+/// Higher than other wide figures, for labels and a plane.
 const SIZE: (u32, u32) = (940, 460);
 
-/// Who is in the picture besides tide.
+/// The contenders in the picture besides tide.
 const OTHERS: [(&str, Contender); 10] = [
     ("Linux", LINUX),
     ("DRWA λ = 1.5", Contender::drwa("cubic", 1.5)),
@@ -106,7 +106,7 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
     quantities
 }
 
-/// What changes only the receiver, but for tide.
+/// The frontier of contenders that change only the receiver, without tide.
 fn receivers(sample: &Sample, paths: &[Path]) -> Frontier {
     let drwa = LAMBDAS.map(|lambda| Contender::drwa("cubic", lambda));
     let others = [LINUX, RLEDBAT];

@@ -1,18 +1,18 @@
-//! What a contender did on a path, and on all of them.
+//! A contender's score on a path, and on all of them.
 
 use super::contenders::Contender;
 use super::paths::Path;
 use crate::means::{geometric_mean, mean};
 use tidegate_study::Sample;
 
-/// A shorter delay in milliseconds counts as this: below the resolution of a recording it means
-/// nothing, and a ratio cannot be taken of zero.
+/// Lower bound for delays in milliseconds: below the resolution of a recording a delay means nothing, and a ratio to
+/// zero does not exist.
 const FLOOR_MS: f64 = 0.5;
 
-/// What a contender did on a path.
+/// A contender's score on a path.
 #[derive(Clone, Copy, Debug)]
 pub struct Score {
-    /// In percent of what the link could have carried.
+    /// Use of the link in percent of its capacity.
     pub utilisation: f64,
     /// Mean queueing delay in milliseconds.
     pub mean_ms: f64,
@@ -21,12 +21,12 @@ pub struct Score {
 }
 
 impl Score {
-    /// What `contender` did on `path`.
+    /// The score of `contender` on `path`.
     pub fn of(sample: &Sample, contender: Contender, path: &Path) -> Self {
         Self::read(sample, &contender.on(path))
     }
 
-    /// What was done in a case.
+    /// The score of a case.
     pub fn read(sample: &Sample, case: &str) -> Self {
         let delay = |read: fn(&tidegate_scenario::Quantiles) -> f64| {
             sample.mean(case, |run| read(&run.link.queue_delay_ms).max(FLOOR_MS))
@@ -38,12 +38,12 @@ impl Score {
         }
     }
 
-    /// What `contender` did on all of `paths`.
+    /// The score of `contender` over all of `paths`.
     pub fn over(sample: &Sample, contender: Contender, paths: &[Path]) -> Self {
         Self::together(paths.iter().map(|path| Self::of(sample, contender, path)))
     }
 
-    /// The mean of utilisations, geometric means of delays.
+    /// The mean of utilisations, and geometric means of delays.
     pub fn together(scores: impl Iterator<Item = Self>) -> Self {
         let scores: Vec<Self> = scores.collect();
         Self {

@@ -20,29 +20,28 @@ const SIZES: [u64; 5] = [8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20];
 const RATES_MBPS: [f64; 2] = [10.0, 50.0];
 const RTTS_MS: [u32; 2] = [50, 200];
 
-/// Seconds from the expected end of a fetch to the next one: so soon that the path is still known, and
-/// so late that it is forgotten.
+/// Seconds from the expected end of a fetch to the next one: soon enough that the path is still remembered, and late
+/// enough that it is forgotten.
 const SOON_S: f64 = 6.0;
 const LATE_S: f64 = 14.0;
 
-/// What a fetch takes at most, as the cells vary: so many times what the link needs for its bytes.
+/// Longest expected fetch on cells, as a multiple of the time that the link needs for its bytes.
 const ALLOWANCE: f64 = 2.0;
 
-/// Fetches of each size at either rhythm.
+/// Fetches of each size at either interval.
 const ROUNDS: usize = 8;
 const QUICK_ROUNDS: usize = 2;
 
-/// A pause that no run sees the end of, in seconds.
+/// A pause longer than any run, in seconds.
 const NEVER_S: f64 = 86_400.0;
 
-/// Beside a download: when the first object is asked for, the pause after each, and how long it goes on,
-/// in seconds.
+/// Beside a download: when the first object is requested, the pause after each, and the length of the run, in seconds.
 const BESIDE_FROM_S: f64 = 5.0;
 const PAUSE_S: f64 = 0.5;
 const BESIDE_S: f64 = 605.0;
 const QUICK_BESIDE_S: f64 = 305.0;
 
-/// The trials: fetches soon after each other, late after each other, and beside a download.
+/// The trials: fetches with short pauses, with long pauses, and beside a download.
 struct Trials {
     soon: Vec<Trial>,
     late: Vec<Trial>,
@@ -116,7 +115,7 @@ impl Trials {
     }
 }
 
-/// Every size in turn, each at its time over a link of that rate; and when the last is over.
+/// Every size in turn, each with its time over a link of that rate; and when the last one ends.
 fn one_by_one(mbps: f64, pause_s: f64, rounds: usize) -> (Vec<Workload>, f64) {
     let mut workloads = Vec::new();
     let mut at_s = 0.0;
@@ -190,13 +189,13 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
 /// Some of the trials.
 type Pick = fn(&Trials) -> &[Trial];
 
-/// The two rhythms, for people.
+/// The two intervals, in words.
 const ALONE: [(&str, Pick); 2] = [
     ("6 s apart", |trials| &trials.soon),
     ("14 s apart", |trials| &trials.late),
 ];
 
-/// tide's mean time over another's, geometric mean over the trials in which the other ended a fetch.
+/// tide's mean time over another's, geometric mean over the trials in which the other completed a fetch.
 fn ratio(sample: &Sample, trials: &[Trial], other: Contender, size: u64) -> f64 {
     let ended = trials
         .iter()
@@ -210,7 +209,7 @@ fn times(sample: &Sample, trial: &Trial, other: Contender, size: u64) -> f64 {
     ours / theirs
 }
 
-/// The larger ratio; one that is not a number is the worst.
+/// The larger ratio; one that is not a number counts as the worst.
 fn worse(one: f64, other: f64) -> f64 {
     match other > one || other.is_nan() {
         true => other,
@@ -218,7 +217,7 @@ fn worse(one: f64, other: f64) -> f64 {
     }
 }
 
-/// Mean time of all fetches of that size in milliseconds; not a number if none ended.
+/// Mean time of all fetches of that size in milliseconds; not a number if none completed.
 pub fn time_ms(sample: &Sample, case: &str, size: u64) -> f64 {
     let fetches = || {
         let all = sample.runs(case).flat_map(|run| &run.fetches);
@@ -228,13 +227,13 @@ pub fn time_ms(sample: &Sample, case: &str, size: u64) -> f64 {
     sum(|fetch| fetch.time_ms.mean * fetch.count as f64) / sum(|fetch| fetch.count as f64)
 }
 
-/// In percent, mean over the links, beside a download.
+/// Use of the link in percent beside a download, mean over the links.
 fn utilisation(sample: &Sample, trials: &Trials, contender: Contender) -> f64 {
     let of = |trial: &Trial| Score::read(sample, &trial.by(contender));
     Score::together(trials.beside.iter().map(of)).utilisation
 }
 
-/// Whether every contender has ended a fetch of every size.
+/// Whether every contender has completed a fetch of every size.
 fn all_end(sample: &Sample, trial: &Trial) -> bool {
     TRIO.iter().all(|&(_, contender, _)| {
         let case = trial.by(contender);
@@ -251,8 +250,8 @@ fn name(size: u64) -> String {
     }
 }
 
-/// Fetch times over sizes, geometric means over the links where all end: alone, soon and late after
-/// each other, and beside a download.
+/// Fetch times over sizes, geometric means over the links on which all complete: alone with short and long pauses, and
+/// beside a download.
 fn pictures(sample: &Sample, trials: &Trials) -> Vec<plot::Figure> {
     let kinds: [(&str, &[Shown], &[Trial]); 3] = [
         ("alone, 6 s apart", &TRIO, &trials.soon),

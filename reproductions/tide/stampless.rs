@@ -15,7 +15,7 @@ const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 const RATES_MBPS: [f64; 3] = [2.0, 10.0, 50.0];
 
-/// With `--quick`, every so many recordings.
+/// Stride over the recordings with `--quick`.
 const QUICK_STRIDE: usize = 3;
 
 /// Cells of every kind, each with a seed of its own.
@@ -31,17 +31,17 @@ const APART_S: f64 = 5.0;
 /// When the upload begins, in seconds.
 const UPLOAD_S: f64 = 3.0;
 
-/// The uplink's rate in Mbit/s beside the upload, and how long its buffer takes to drain, in seconds.
+/// The uplink's rate in Mbit/s beside the upload, and its buffer in seconds of that rate.
 const UPLINK: (f64, f64) = (5.0, 2.0);
 
-/// What goodput may be less, and delay more, than with timestamps.
+/// Smallest goodput, and largest delay, as multiples of those with timestamps.
 const GOODPUT: f64 = 0.9;
 const DELAY: f64 = 2.0;
 
-/// What is steered: the uploads, too, or those are another machine's.
+/// tide on the downloads only, since the uploads are another machine's.
 const ANOTHERS: Contender = TIDE.downloads_only();
 
-/// Flows on a path, some without timestamps, and as many with.
+/// Flows on a path, some without timestamps, and the same flows with timestamps.
 struct Pair {
     with: Trial,
     without: Trial,
@@ -197,7 +197,7 @@ impl Pair {
         self.ratio(s, |run| run.link.queue_delay_ms.mean)
     }
 
-    /// What the downloads have of what untouched Linux gives the same flows.
+    /// The downloads' goodput as a share of untouched Linux's.
     fn kept(&self, s: &Sample) -> f64 {
         let by = |c| s.mean(&self.without.by(c), downloads_bps);
         by(self.contender) / by(LINUX)

@@ -1,4 +1,4 @@
-//! A satellite link that is put together anew every 15 seconds: another base delay, another rate.
+//! A satellite link that is reconfigured every 15 seconds, with another base delay and another rate.
 
 use super::contenders::{Contender, Shown};
 use super::links::Link;
@@ -20,14 +20,14 @@ use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 const FIRST_S: f64 = 12.0;
 const PERIOD_S: f64 = 15.0;
 
-/// Each time nothing is carried for so long, in seconds; what waits is kept.
+/// Length of the gap without deliveries at each change, in seconds; the queue is kept.
 const GAP_S: (f64, f64) = (0.02, 0.1);
-/// Then it carries so much, in Mbit/s,
+/// Range of the rate after a change, in Mbit/s,
 const RATE_MBPS: (f64, f64) = (30.0, 100.0);
-/// and its base RTT is by so much above the smallest, in milliseconds.
+/// and of the base RTT above the smallest, in milliseconds.
 const ABOVE_MS: (f64, f64) = (0.0, 30.0);
 
-/// In between, the data's way takes up to so many milliseconds longer, each time for so many seconds.
+/// Between changes the data's delay grows by up to this many milliseconds, each time for that many seconds.
 const JITTER_MS: f64 = 4.0;
 const JITTER_S: f64 = 0.02;
 
@@ -41,7 +41,7 @@ const WARMUP_S: f64 = 5.0;
 
 const SENDERS: [(&str, &str); 2] = [("CUBIC", "cubic"), ("BBR", "bbr")];
 
-/// Of untouched Linux's goodput.
+/// Share of untouched Linux's goodput that tide must reach.
 const GOAL: f64 = 0.98;
 
 const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
@@ -49,7 +49,7 @@ const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
 /// Reads a number from the runs of all downloads.
 type Read = Box<dyn Fn(&[Orbit], &Sample) -> f64 + Send + Sync>;
 
-/// What the link is from one moment on.
+/// The link between two changes.
 struct Slot {
     at_s: f64,
     gap_s: f64,
@@ -132,7 +132,7 @@ impl Orbit {
         Score::read(sample, &self.trial.by(contender))
     }
 
-    /// What arrives with tide, over what arrives with another.
+    /// Goodput with tide, over goodput with another contender.
     fn kept(&self, sample: &Sample, sender: &'static str, other: Contender) -> f64 {
         let of = |contender| sample.goodput(&self.trial.by(contender));
         of(Contender::tide(sender)) / of(other)
@@ -140,7 +140,7 @@ impl Orbit {
 }
 
 impl Slot {
-    /// Its way in one direction, of which `least_ms` is always there.
+    /// Its delay in one direction, at least `least_ms`.
     fn delay(&self, least_ms: f64) -> DelayStep {
         DelayStep {
             at_s: self.at_s + self.gap_s,
@@ -153,7 +153,7 @@ fn between(rng: &mut Pcg64Mcg, (from, to): (f64, f64)) -> f64 {
     rng.random_range(from..to)
 }
 
-/// The first from the start.
+/// The states of the link, the first from the start.
 fn slots(rng: &mut Pcg64Mcg) -> Vec<Slot> {
     let changes = (0..).map(|nth| FIRST_S + PERIOD_S * f64::from(nth));
     let begins = [0.0]
@@ -179,7 +179,7 @@ fn rates(slots: &[Slot]) -> Vec<[f64; 2]> {
     slots.iter().flat_map(of).collect()
 }
 
-/// The data's way, which is never quite the same.
+/// The data's delay, with jitter.
 fn trembling(slots: &[Slot], least_ms: f64, rng: &mut Pcg64Mcg) -> Vec<DelayStep> {
     let ends = slots.iter().skip(1).map(|next| next.at_s + next.gap_s);
     let mut steps = Vec::new();

@@ -13,16 +13,16 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
-/// What counts as the start.
+/// Seconds that count as the start.
 const START: Span = Span(0.0, 5.0);
 
 /// Share of the link from which on it counts as used.
 const USED: f64 = 0.9;
 
-/// A shorter peak in milliseconds counts as this: two packets at 50 Mbit/s.
+/// Lower bound for peaks in milliseconds: two packets at 50 Mbit/s.
 const FLOOR_MS: f64 = 0.5;
 
-/// Why peaks on cells are as long as they are.
+/// Why peaks on cells are so long.
 const FADES: &str = "on cells most of the longest waits are fades of a link that is full by then, not the start: whatever window \
                      uses such a link as Linux does stands in them";
 
@@ -82,7 +82,7 @@ impl Trials {
         })
     }
 
-    /// Those whose pictures are shown.
+    /// The trials with pictures.
     fn shown(&self) -> impl Iterator<Item = &Trial> {
         self.all()
             .filter(|trial| QUICK_RTTS_MS.contains(&trial.path.rtt_ms))
@@ -99,7 +99,7 @@ fn quantities(trials: &Trials) -> Vec<Quantity> {
     groups.into_iter().flat_map(of).collect()
 }
 
-/// Those of a group of links.
+/// The quantities of a group of links.
 fn group_quantities(group: &str, trials: &Arc<[Trial]>) -> Vec<Quantity> {
     let quantity = |name: &str, unit, claim, read: fn(&[Trial], &Sample) -> f64| {
         let trials = trials.clone();
@@ -155,7 +155,7 @@ fn group_quantities(group: &str, trials: &Arc<[Trial]>) -> Vec<Quantity> {
     ]
 }
 
-/// Something of tide's on all links together, over another's.
+/// The ratio of tide's number on all links together to another's.
 fn ratio(
     trials: &[Trial],
     sample: &Sample,
@@ -166,7 +166,7 @@ fn ratio(
     sum(TIDE) / sum(other)
 }
 
-/// When the link is used first, in seconds; the end of the start if it is not.
+/// When the link is first used, in seconds; the end of the start if never.
 fn used_from(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     let case = trial.by(contender);
     let [delivered, capacity] =
@@ -176,12 +176,12 @@ fn used_from(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     used.map_or(START.1, |(came, _)| came.0 + BIN_S)
 }
 
-/// What the start cost, in seconds of the link.
+/// Cost of the start, in seconds of the link.
 fn lost_s(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     START.lost_s(sample, &trial.by(contender))
 }
 
-/// By how many seconds of the link tide's start costs more than untouched Linux's.
+/// Cost of tide's start beyond untouched Linux's, in seconds of the link.
 fn delayed(sample: &Sample, trial: &Trial) -> f64 {
     lost_s(sample, trial, TIDE) - lost_s(sample, trial, LINUX)
 }
@@ -193,7 +193,7 @@ fn peak(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
         .max(FLOOR_MS)
 }
 
-/// tide's peak as a part of untouched Linux's.
+/// tide's peak as a share of untouched Linux's.
 fn lower(sample: &Sample, trial: &Trial) -> f64 {
     peak(sample, trial, TIDE) / peak(sample, trial, LINUX)
 }

@@ -6,13 +6,13 @@ use tidegate_scenario::{
 };
 use tidegate_study::{Extent, Figure, Results, Study};
 
-/// Three points in reach, one of them beaten by another in both.
+/// Three points, one of them beaten by another in both utilisation and delay.
 #[test]
 fn a_frontier_leaves_out_who_is_beaten_and_interpolates() {
     let frontier = Frontier::new([(90.0, 40.0), (80.0, 20.0), (85.0, 50.0)]);
     assert_eq!(frontier, Frontier::new([(80.0, 20.0), (90.0, 40.0)]));
     assert!((frontier.delay_at(85.0) - 30.0).abs() < 1e-9);
-    // Towards the closed window, and beyond what it reaches.
+    // Towards the closed window, and beyond the highest utilisation.
     assert!((frontier.delay_at(40.0) - 10.0).abs() < 1e-9);
     assert!((frontier.delay_at(99.0) - 40.0).abs() < 1e-9);
     assert!((frontier.delay_at(0.0)).abs() < 1e-9);
@@ -62,8 +62,8 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
     );
 }
 
-/// A rate series is interpolated and handed out in bursts; the delay beside a downlink is its, on top of
-/// half the base RTT.
+/// A rate series is interpolated and delivered in bursts; a delay recording beside it is added to half of the base
+/// RTT.
 #[test]
 fn recordings_are_played_as_the_introduction_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn equal_flows_cross_nothing_but_the_link_under_study() {
     }
 }
 
-/// Nothing is carried for a while in either direction, and then the way is longer.
+/// Neither direction carries anything for a while, and then the path is longer.
 #[test]
 fn a_handover_keeps_what_waits() {
     let scenario = scenario(
@@ -240,7 +240,7 @@ fn a_handover_keeps_what_waits() {
     }
 }
 
-/// 26 changes and the 24 paths that come of them; Linux, rLEDBAT, DRWA and tide.
+/// 26 changes and the 24 paths that result from them; Linux, rLEDBAT, DRWA and tide.
 #[test]
 fn changes_share_the_paths_that_come_of_them() {
     let figure = super::changes::figure().unwrap();
@@ -279,7 +279,7 @@ fn the_laboratorys_sample_is_spread_over_links_round_trips_and_senders() {
     assert!(report.quantities().all(|q| q.kernel.is_some()));
 }
 
-/// The law has the download, and of the others those without a window of its own host.
+/// The law steers the download, and of the others only flows without a window on its own host.
 #[test]
 fn the_company_of_beside_is_another_hosts_or_has_no_window() {
     let extent = Extent {

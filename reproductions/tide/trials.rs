@@ -1,4 +1,4 @@
-//! What the hosts do on a path, tried by one contender after another.
+//! Workloads on a path, run by one contender after another.
 
 use super::contenders::Contender;
 use super::links::{self, Link};
@@ -11,7 +11,7 @@ use tidegate_study::Case;
 pub struct Trial {
     /// Where.
     pub path: Path,
-    /// What it is about; with the path it tells the trial from all others.
+    /// Its subject, which with the path identifies the trial.
     subject: String,
     duration_s: f64,
     warmup_s: f64,
@@ -22,7 +22,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// These workloads on `path` for so many seconds, all of which count.
+    /// These workloads on `path` for that many seconds, all of which count.
     pub fn new(subject: &str, path: &Path, duration_s: f64, workloads: Vec<Workload>) -> Self {
         Self {
             path: path.clone(),
@@ -36,12 +36,12 @@ impl Trial {
         }
     }
 
-    /// The first seconds do not count.
+    /// Does not count the first seconds.
     pub fn warmed_up(self, warmup_s: f64) -> Self {
         Self { warmup_s, ..self }
     }
 
-    /// With another uplink, whose buffer takes so many seconds to drain.
+    /// With another uplink and its buffer, in seconds of its rate.
     pub fn uplink(self, mbps: f64, buffer_s: f64) -> Self {
         let queue = QueueSpec {
             packets: None,
@@ -54,7 +54,7 @@ impl Trial {
         }
     }
 
-    /// With that uplink, whose buffer takes so many packets.
+    /// With that uplink, and a buffer of that many packets.
     pub fn through(self, uplink: &Link, packets: usize) -> Self {
         let queue = links::queue(packets, QueuePolicy::DropTail);
         Self {
@@ -94,17 +94,17 @@ impl Trial {
         case
     }
 
-    /// About something else.
+    /// The same trial with another subject.
     pub fn about(self, subject: String) -> Self {
         Self { subject, ..self }
     }
 
-    /// What it is called: what it is about, and where.
+    /// Its name: subject and path.
     pub fn name(&self) -> String {
         format!("{}: {}", self.subject, self.path.name)
     }
 
-    /// What the case of a contender is called.
+    /// The name of a contender's case.
     pub fn by(&self, contender: Contender) -> String {
         format!("{}: {}", self.subject, contender.on(&self.path))
     }

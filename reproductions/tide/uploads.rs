@@ -1,4 +1,4 @@
-//! An upload beside a download: what becomes of the downlink's queue when it ends.
+//! An upload beside a download: the downlink's queue when the upload ends.
 
 use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::Link;
@@ -19,16 +19,15 @@ const BEGIN_S: f64 = 10.0;
 const END_S: f64 = 25.0;
 const DURATION_S: f64 = 35.0;
 
-/// What the upload needs to fill its buffer: slow start ends early, and CUBIC takes its time.
+/// Seconds that the upload needs to fill its buffer: slow start ends early, and CUBIC takes its time.
 const FILLED_S: f64 = 8.0;
 
-/// While the upload is under way; while its queue drains, and the promises that it made are kept; and
-/// right after its end.
+/// While the upload is under way; while its queue drains, and promised windows are kept; and right after its end.
 const DURING: Span = Span(BEGIN_S + FILLED_S, END_S);
 const AFTER: Span = Span(END_S, END_S + 8.0);
 const RIGHT_AFTER: Span = Span(END_S, END_S + 2.0);
 
-/// How long the uplink's buffer takes to drain, in seconds.
+/// The uplink's buffers, in seconds of its rate.
 const BUFFERS_S: [f64; 2] = [1.0, 3.0];
 
 /// Mbit/s down and up; the cells have the last uplink.
@@ -56,17 +55,17 @@ struct Pair {
     buffer_s: f64,
 }
 
-/// Why the promised bytes still come.
+/// Why promised bytes still arrive.
 const PROMISED: &str = "what is acknowledged while the uplink's queue stands reaches the server seconds later, and its echo is the \
                         first to tell that the queue is gone; by then the window for those seconds has been promised, and a \
                         right edge may not be taken back";
 
-/// Why there is a queue at all while both directions are full.
+/// Why there is any queue while both directions are full.
 const TURNS: &str = "where both directions are full, data and acknowledgements take turns in both queues, in clusters of a window \
                      (Zhang, Shenker and Clark, 1991): each lag is longer by the other's queue, and what was promised for it \
                      stands for a moment when that ends";
 
-/// Why the download keeps less beside an upload than without.
+/// Why the download keeps less beside an upload than without one.
 const BURSTS: &str = "the lag grows faster than it can be measured, a round trip late; the window is too small for it meanwhile, \
                       and from then on comes once a round trip, as a burst with a queue and a pause behind it";
 
@@ -140,7 +139,7 @@ impl Pair {
         longest_wait(sample, &self.beside, contender)
     }
 
-    /// By how many milliseconds that exceeds what there is without an upload.
+    /// By how many milliseconds that exceeds the wait without an upload.
     fn burst(&self, sample: &Sample, contender: Contender) -> f64 {
         self.peak(sample, contender) - longest_wait(sample, &self.alone, TIDE)
     }

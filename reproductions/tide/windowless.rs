@@ -1,5 +1,5 @@
-//! Downloads without a window that could be lowered (QUIC, tunnels): what the hold makes of them, alone, beside
-//! downloads that have one, and beside what must not wait.
+//! Downloads whose window cannot be lowered (QUIC, tunnels): the hold's effect on them, alone, beside downloads with a
+//! window, and beside traffic that must not wait.
 
 mod alone;
 mod company;
@@ -14,12 +14,12 @@ use anyhow::Result;
 use tidegate_scenario::{Udp, Workload};
 use tidegate_study::{Extent, Figure, Sample};
 
-/// What has no window is held.
+/// Traffic without a window is held.
 pub const HOLD: Contender = TIDE.windowless(Udp::Hold);
-/// It is turned away and comes over TCP: the same download with a window.
+/// It is blocked and falls back to TCP: the same download with a window.
 const FALLBACK: Contender = TIDE.windowless(Udp::Fallback);
 
-/// Who is held against whom, from back to front.
+/// The contenders, from back to front.
 const QUARTET: [Shown; 4] = [
     ("Linux", LINUX, 2),
     ("left alone", TIDE, 0),
@@ -27,7 +27,7 @@ const QUARTET: [Shown; 4] = [
     ("held", HOLD, 1),
 ];
 
-/// Those of them that the real kernel is asked for: what a window does there other samples tell.
+/// The contenders for the real kernel: other samples show there what a window does.
 const PAIR: [Shown; 2] = [QUARTET[0], QUARTET[3]];
 
 const QUEUE: &str = "queue_delay_ms";
@@ -47,7 +47,7 @@ const ON_THE_KERNEL: &str = "A sample: over LTE, HSPA, 20 and 5 Mbit/s, alone at
                              exchanges of 200 bytes, one a second, by QUIC; what of their round trips is more than the base RTT is their delay. \
                              Delays below 0.5 ms count as 0.5 ms.";
 
-/// Who is shown.
+/// The contenders shown.
 fn contenders(extent: &Extent) -> &'static [Shown] {
     if extent.lab { &PAIR } else { &QUARTET }
 }

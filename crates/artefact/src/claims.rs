@@ -1,4 +1,4 @@
-//! What the artefact claims: `claims.toml`.
+//! The artefact's claims: `claims.toml`.
 
 use crate::expected::Number;
 use anyhow::{Context, Result, ensure};
@@ -11,35 +11,35 @@ use std::path::Path;
 pub struct Claims {
     /// How far a number may be off.
     pub tolerance: Tolerance,
-    /// In the order in which they are run.
+    /// The claims, in the order in which they are run.
     pub claim: Vec<Claim>,
 }
 
-/// How far a number may be off: by so much of itself, or by so much in its unit, whichever is more.
+/// Tolerance of a number: a share of the number or an amount in its unit, whichever is larger.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// Part of the number.
+    /// As a share of the number.
     pub relative: f64,
     /// In its unit.
     pub absolute: f64,
 }
 
-/// A claim, and the command that bears it out.
+/// A claim, and the command that reproduces it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// How it is asked for.
+    /// Its name on the command line.
     pub id: String,
     /// What is claimed, in a sentence.
     pub says: String,
-    /// Where the documents have it.
+    /// The page of the documents that states it.
     pub page: String,
-    /// What is run, without the program's name and `--json`.
+    /// The command, without the program's name and `--json`.
     pub command: String,
-    /// How long that takes on two cores, about.
+    /// Approximate time on two cores, in minutes.
     pub minutes: f64,
-    /// Numbers that the tables show, by figure and name; all others are compared, too.
+    /// Numbers that the tables show, by figure and name; all others are compared as well.
     #[serde(default)]
     pub shows: Vec<Shown>,
 }
@@ -70,10 +70,10 @@ impl Claims {
 }
 
 impl Claim {
-    /// Those of its numbers that are shown.
+    /// Its numbers that the tables show.
     ///
     /// # Errors
-    /// If one of them is not there.
+    /// If one of them is missing.
     pub fn shown<'a>(&self, numbers: &'a [Number]) -> Result<Vec<&'a Number>> {
         let found = self.shows.iter().map(|shown| {
             let number = numbers.iter().find(|number| shown.is(number));

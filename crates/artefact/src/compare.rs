@@ -1,4 +1,4 @@
-//! Whether what was measured is what was expected.
+//! Compares what was measured with what was expected.
 
 use crate::claims::{Claim, Tolerance};
 use crate::expected::Number;
@@ -12,19 +12,19 @@ pub struct Compared {
     pub name: String,
     /// Its unit.
     pub unit: String,
-    /// What was expected; none if nothing was.
+    /// The expected number; none if the file has none.
     pub expected: Option<Number>,
-    /// What was measured; none if it was not.
+    /// The measured number; none if the command printed none.
     pub measured: Option<Number>,
-    /// How far it may be off, in its unit.
+    /// Its tolerance, in its unit.
     pub tolerance: f64,
-    /// Whether it is not, and has the verdict that was expected.
+    /// Whether it is within the tolerance and has the expected verdict.
     pub within: bool,
-    /// Whether tables show it if it is.
+    /// Whether tables show it even if it is within.
     pub shown: bool,
 }
 
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Its id.
@@ -39,13 +39,14 @@ impl Outcome {
         !self.numbers.is_empty() && self.numbers.iter().all(|number| number.within)
     }
 
-    /// How many are.
+    /// How many numbers are within.
     pub fn within(&self) -> usize {
         self.numbers.iter().filter(|number| number.within).count()
     }
 }
 
-/// Compares a claim's numbers: each that was expected with the one of its name, and what was not expected with nothing.
+/// Compares a claim's numbers: each expected one with the measured one of the same name; a measured one that was not
+/// expected stands alone.
 pub fn compare(
     claim: &Claim,
     expected: &[Number],
@@ -151,7 +152,7 @@ mod tests {
         assert!(holds(&at(-50.0), &at(-49.5)));
         assert!(!holds(&at(50.0), &at(50.51)));
         assert!(!holds(&at(50.0), &at(-50.0)));
-        // Near nothing a part of it is nothing, too.
+        // Near zero a share of the number is nearly zero as well.
         assert!(holds(&at(0.0), &at(0.001)));
         assert!(!holds(&at(0.0), &at(0.0011)));
     }

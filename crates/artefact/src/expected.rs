@@ -1,4 +1,4 @@
-//! The numbers that are expected: `expected.json`, which `expect` writes.
+//! The expected numbers: `expected.json`, which `expect` writes.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ const COMMIT: &str = env!("TIDEGATE_COMMIT");
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// The simulator's behaviour version that made them.
+    /// The simulator's behaviour version that produced them.
     pub behaviour: u32,
     /// The commit of the program that wrote the last of them.
     pub commit: String,
@@ -30,7 +30,7 @@ pub struct Number {
     pub name: String,
     /// Its unit.
     pub unit: String,
-    /// Itself; none where it is no number, as a ratio of nothings.
+    /// Its value; none if it is not a number, such as a ratio of two zeros.
     pub value: Option<f64>,
     /// How it compares with the paper's: holds, direction, fails, input.
     pub verdict: String,
@@ -44,7 +44,7 @@ impl Expected {
         serde_json::from_str(&text).with_context(name)
     }
 
-    /// Writes it whole: a number a line, so that a change of one is a line of a diff.
+    /// Writes the file with a number a line, so that a change of one number is one line of a diff.
     pub fn write(&mut self, path: &Path) -> Result<()> {
         self.commit = COMMIT.into();
         let mut text = format!(
@@ -57,7 +57,7 @@ impl Expected {
         std::fs::write(path, text).with_context(|| path.display().to_string())
     }
 
-    /// Those of a claim.
+    /// The expected numbers of a claim.
     pub fn of(&self, claim: &str) -> Option<&[Number]> {
         self.claims.get(claim).map(Vec::as_slice)
     }

@@ -1,8 +1,8 @@
-//! Whether the papers' numbers come out here as the artefact says (`./dev artefact`): runs the claims of
+//! Checks whether the papers' numbers come out here as the artefact says (`./dev artefact`): runs the claims of
 //! `packaging/artefact/claims.toml` and compares every number with `packaging/artefact/expected.json`.
 //!
-//! The simulator gives the same bytes on every machine, so the tolerance has room for rounding alone: a number that differs
-//! by more was made by other code, another compiler's mathematics, or a mistake, and each of these is worth a message.
+//! The simulator gives the same bytes on every machine, so the tolerance only covers rounding. A number that differs
+//! by more comes from other code, from another compiler's mathematics or from a mistake. Please report each of these.
 
 mod claims;
 mod compare;
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all is as it should be.
+/// Whether all claims hold.
 fn run(command: &Command) -> Result<bool> {
     match command {
         Command::Check(wanted) => check(wanted),
@@ -141,7 +141,7 @@ fn expect(wanted: &Wanted) -> Result<()> {
     let claims = Claims::read(&wanted.files.claims)?;
     let path = &wanted.files.expected;
     let mut expected = match Expected::read(path) {
-        // Numbers of another simulator are not of one artefact with those of this one.
+        // One artefact must not mix numbers of two simulator versions.
         Ok(known) if known.behaviour == BEHAVIOUR_VERSION => known,
         _ => Expected::default(),
     };
@@ -155,13 +155,13 @@ fn expect(wanted: &Wanted) -> Result<()> {
         );
         claim.shown(&numbers)?;
         expected.claims.insert(claim.id.clone(), numbers);
-        // What takes long is kept, whatever becomes of the next one.
+        // Save after each claim: it took long, and the next one may fail.
         expected.write(path)?;
     }
     Ok(())
 }
 
-/// Those that were asked for, in the order of the file.
+/// The claims that were asked for, in the order of the file.
 fn chosen<'a>(claims: &'a Claims, wanted: &Wanted) -> Result<Vec<&'a Claim>> {
     let all = &claims.claim;
     if wanted.quickest {
@@ -190,7 +190,7 @@ fn is_of_this_simulator(expected: &Expected, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Says what is done, and how long it took.
+/// Prints what is being done, and how long it took.
 fn timed<T>(claim: &Claim, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let (id, minutes) = (&claim.id, claim.minutes);
     tidegate_terminal::warn(format_args!("{id}: {}, about {minutes} min", claim.command));

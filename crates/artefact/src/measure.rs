@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What `reproduce --json` prints, as far as it is read.
+/// The parts of `reproduce --json`'s output that are read here.
 #[derive(Deserialize)]
 struct Report {
     figures: Vec<Figure>,

@@ -1,4 +1,4 @@
-//! What is printed.
+//! Prints the results.
 
 use crate::claims::Claims;
 use crate::compare::{Compared, Outcome};
@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::io::Write;
 use tidegate_terminal::{Cell, Color, Style, Table, out, screen_width};
 
-/// Width where nobody says how wide the screen is.
+/// Width if standard output is no terminal.
 const PLAIN_WIDTH: u16 = 120;
 
 /// The claims, and how long they take.
@@ -24,7 +24,7 @@ pub fn list(claims: &Claims) -> Result<()> {
     Ok(())
 }
 
-/// A claim's numbers: those that tables show, and all that are not as expected.
+/// Prints a claim's numbers: those that tables show, and all that are not as expected.
 pub fn outcome(outcome: &Outcome) -> Result<()> {
     let mut table = Table::new(Style::Ruled);
     table.width(screen_width().unwrap_or(PLAIN_WIDTH)).heads([
@@ -72,7 +72,7 @@ fn row(number: &Compared) -> [Cell; 7] {
     ]
 }
 
-/// Four figures are more than anybody compares by eye.
+/// Four significant figures: nobody compares more by eye.
 pub fn value(value: Option<f64>) -> String {
     match value {
         None => "–".into(),

@@ -1,4 +1,4 @@
-//! The artefact's program, with a stand-in whose numbers are known.
+//! The artefact's program, run with a stand-in for `tidegate` whose numbers are known.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +25,7 @@ minutes = 1
 shows = [{ figure = "fig-1", name = "gain" }]
 "#;
 
-/// What the stand-in prints.
+/// The stand-in's output.
 fn report(gain: &str, verdict: &str) -> String {
     format!(
         r#"{{"seeds": 1, "figures": [{{"id": "fig-1", "title": "t", "quantities": [
@@ -34,7 +34,7 @@ fn report(gain: &str, verdict: &str) -> String {
     )
 }
 
-/// A folder with claims and a program that prints the report, and notes how it was called.
+/// A folder with claims and a program that prints the report and records how it was called.
 fn folder(report: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("claims.toml"), CLAIMS).unwrap();
@@ -59,7 +59,7 @@ fn artefact(folder: &Path, command: &str, more: &[&str]) -> Output {
     artefact.output().unwrap()
 }
 
-/// What is printed and said, with that status.
+/// Standard output and standard error, after checking the exit status.
 fn said(output: &Output, status: i32) -> String {
     let [out, err] =
         [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b).into_owned());
@@ -142,7 +142,7 @@ fn the_committees_page_has_every_claim() {
     said(&artefact(path, "readme", &["--template", "page.md"]), 2);
 }
 
-/// The claims that are shipped can be read, and so can the numbers that are expected of them.
+/// The shipped claims can be read, and so can their expected numbers.
 #[test]
 fn the_shipped_claims_have_numbers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -9,7 +9,7 @@ use tidegate_link::{
     Sharing, TokenBucket, Trace,
 };
 
-/// As many bytes as a full-sized packet on the wire, and none in memory.
+/// A packet that is full-sized on the wire and empty in memory.
 struct Full;
 
 impl Packet for Full {

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// behind it wait at the far end, so that loss becomes delay. Only a packet that fails every time is
 /// lost, and those behind it wait until the link gives it up.
 ///
-/// Retransmissions take nothing from the rate: what a link carries is measured, in recorded traces as
-/// in data sheets, after them. They run side by side, as HARQ's processes do.
+/// Retransmissions take nothing from the link's rate: rates in recorded traces and data sheets already exclude them.
+/// They run in parallel, as HARQ's processes do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arq {
     /// Probability that a transmission fails.

@@ -1,4 +1,4 @@
-//! What a link is made of.
+//! Configuration of a link.
 
 use crate::{
     Arq, DelayProfile, Disorder, Loss, Middlebox, QueueConfig, Rate, Sharing, TokenBucket,

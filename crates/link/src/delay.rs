@@ -14,7 +14,8 @@ pub struct DelayProfile {
     initial: Duration,
     /// In order of time.
     steps: Vec<(Instant, Duration)>,
-    /// A recording, and how far into it the run begins; what exceeds its smallest value is added.
+    /// A recording, and how far into it the run begins. The delay grows by what the recording has above its smallest
+    /// value.
     trace: Option<(Arc<DelayTrace>, Duration)>,
 }
 
@@ -30,7 +31,8 @@ impl DelayProfile {
         }
     }
 
-    /// The same, longer by what `trace`, from `ahead` on, exceeds its smallest value by: what is given is the least delay.
+    /// The same delays, each longer by how much `trace`, entered at `ahead`, exceeds its smallest value: what is given
+    /// stays the least delay.
     pub fn above(self, trace: Arc<DelayTrace>, ahead: Duration) -> Self {
         Self {
             trace: Some((trace, ahead)),
@@ -44,7 +46,7 @@ impl DelayProfile {
         self.after(passed) + self.excess(at)
     }
 
-    /// The delay after so many steps, the recording apart.
+    /// The delay after that many steps, without the recording.
     #[inline]
     fn after(&self, passed: usize) -> Duration {
         match passed {

@@ -1,4 +1,4 @@
-//! Between the near end of the link and the far one.
+//! Packets between the near end of the link and the far one.
 
 mod disorder;
 mod middlebox;
@@ -34,7 +34,7 @@ impl<P: Packet> Flight<P> {
         }))
     }
 
-    /// A packet sets out; `due` never decreases. Returns how many more packets that makes than one.
+    /// A packet sets out; `due` never decreases. Returns the number of copies that this adds.
     #[inline]
     pub(crate) fn push(&mut self, packet: P, due: Instant, queued: Duration) -> u64 {
         // Built where it is needed, which is faster than to move it there.
@@ -95,7 +95,7 @@ impl<P: Packet> Flight<P> {
 pub(crate) struct Bent<P> {
     jumble: Jumble<P>,
     middlebox: Option<Boxed<P>>,
-    /// What the middlebox let through, in order of `due`.
+    /// Packets that the middlebox has released, in order of `due`.
     arrived: VecDeque<Delivery<P>>,
 }
 
@@ -110,7 +110,7 @@ impl<P: Packet> Bent<P> {
         let Some(middlebox) = &mut self.middlebox else {
             return self.jumble.pop(now);
         };
-        // In order of time; what arrives when the patience of others ends comes first.
+        // In order of time. An arrival at the instant when another packet's patience ends is handled first.
         while self.arrived.is_empty() {
             let patience = middlebox.next_event().filter(|&at| at <= now);
             let bound = patience.unwrap_or(now);

@@ -36,8 +36,8 @@
 //! assert_eq!(link.poll(due).unwrap().queued, Duration::ZERO);
 //! ```
 //!
-//! What a queue does to delay: of 100 packets that come at once, a long one makes the last wait for all others, a short one
-//! drops what would wait longer.
+//! A queue's length decides between delay and loss: when 100 packets come at once, a long queue makes the last one
+//! wait for all others, a short one drops those that would wait longer.
 //!
 //! ```
 //! use std::time::Duration;

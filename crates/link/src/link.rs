@@ -15,19 +15,18 @@ use tidegate_time::earlier;
 /// A packet at the far end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<P> {
-    /// What was pushed.
+    /// The packet that was pushed.
     pub packet: P,
     /// When its last byte leaves the far end.
     pub due: Instant,
-    /// True queueing delay: from its arrival at the queue until its transmission began or, with
-    /// opportunities, until the first one that carried some of it. What it waited for before, in
-    /// the shaper, or after, in retransmission or in a middlebox, is not part of it.
+    /// True queueing delay: from arrival at the queue until transmission began or, with opportunities, until the first
+    /// one that carried some of the packet. Excludes time before it, in the shaper, and after it, in retransmission or
+    /// in a middlebox.
     pub queued: Duration,
 }
 
-/// What became of the packets so far. At any time `arrived_packets` and `duplicated` are together the
-/// sum of `delivered_packets`, `dropped`, `lost`, [`Link::shaper_len`], [`Link::queue_len`] and
-/// [`Link::in_flight`].
+/// Counts of packets so far. At any time `arrived_packets` plus `duplicated` equals the sum of `delivered_packets`,
+/// `dropped`, `lost`, [`Link::shaper_len`], [`Link::queue_len`] and [`Link::in_flight`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Packets pushed.
@@ -54,7 +53,7 @@ pub struct Stats {
 /// Everything that happens at an instant happens before the packets that are pushed at it.
 #[derive(Debug)]
 pub struct Link<P> {
-    /// The latest time heard of.
+    /// The latest time that a call has brought.
     clock: Instant,
     shaper: Option<Box<Shaper<P>>>,
     queue: Queue<P>,
@@ -65,14 +64,14 @@ pub struct Link<P> {
     /// Being sent or on the way.
     flight: Flight<P>,
     stats: Stats,
-    /// How long those that were sent had waited, as is reported of them.
+    /// Sum of the reported waits of the packets that were sent.
     waited: PacketTime,
     capacity: Capacity,
 }
 
 impl<P: Packet> Link<P> {
-    /// An empty link at [`Instant::ZERO`]; `seed` is for all that is random in it, but for the rate
-    /// and other users, which have seeds of their own.
+    /// An empty link at [`Instant::ZERO`]. `seed` covers everything random in it except the rate and other users,
+    /// which have seeds of their own.
     pub fn new(config: Config, seed: u64) -> Self {
         let transmitter = Transmitter::new(&config);
         Self::with_transmitter(transmitter, config, seed)
@@ -137,9 +136,8 @@ impl<P: Packet> Link<P> {
         Some(delivery)
     }
 
-    /// No [`Self::poll`] before this instant yields anything, unless something is pushed: when to
-    /// wake up next. Later than the last `now` once `poll` has yielded none. None: nothing will
-    /// ever happen without a push.
+    /// When to wake up next: no [`Self::poll`] before this instant yields anything, unless something is pushed. It
+    /// lies after the last `now` once `poll` has yielded none. None: nothing will happen without a push.
     ///
     /// A poll at that instant may still yield none, if loss or CoDel took the packet, a middlebox
     /// holds it or it needs more than one opportunity; it then says when to try again.
@@ -147,7 +145,7 @@ impl<P: Packet> Link<P> {
     pub fn next_event(&self) -> Option<Instant> {
         let flight = self.flight.next_event();
         if !self.flight.may_be_overtaken() {
-            // What else happens until then can wait.
+            // The packet under way is due first; nothing else has to happen before.
             return flight;
         }
         let transmitter = self.transmitter.next_event(&self.queue);
@@ -155,15 +153,16 @@ impl<P: Packet> Link<P> {
         earlier(earlier(flight, transmitter), shaper)
     }
 
-    /// From `now` on a shaper's rate is another, in bit/s, and its queue's parameters, if it is FQ-CoDel's, are those; it has as many flows as
-    /// before. Only for what serialises one packet after another; [`Self::capacity_bytes`] goes on with the rate of the beginning.
+    /// From `now` on the shaper has another rate, in bit/s, and its queue, if it is FQ-CoDel's, other parameters; the
+    /// number of flows stays. Only for links that serialise one packet after another. [`Self::capacity_bytes`] goes on
+    /// with the initial rate.
     pub fn reshape(&mut self, now: Instant, bits_per_second: f64, policy: FqCodelPolicy) {
         let now = self.advance(now);
         self.transmitter.set_rate(now, bits_per_second);
         self.queue.retune(policy);
     }
 
-    /// What became of the packets so far.
+    /// Counts of packets so far.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -194,8 +193,8 @@ impl<P: Packet> Link<P> {
         self.flight.len() + usize::from(self.transmitter.is_sending())
     }
 
-    /// Holds the link to what is true of any: that no packet is lost count of ([`Stats`]), and Little's law, that the length of
-    /// its queue summed over time is the sum of the waits (`queue/little.rs`). Does nothing in a release build.
+    /// Asserts what holds for every link: no packet goes missing ([`Stats`]), and Little's law, that the queue's
+    /// length summed over time equals the sum of the waits (`queue/little.rs`). Does nothing in a release build.
     ///
     /// # Panics
     /// If the link is at fault.
@@ -252,7 +251,7 @@ impl<P: Packet> Link<P> {
         self.advance(at);
     }
 
-    /// Everything that leaves the queue until `now`. Returns `now`, or the latest time heard of.
+    /// Lets everything leave the queue that does until `now`. Returns `now`, or the latest time of an earlier call.
     #[inline]
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.clock = self.clock.max(now);
@@ -265,7 +264,7 @@ impl<P: Packet> Link<P> {
         self.clock
     }
 
-    /// Everything that leaves the shaper until now, and what leaves the queue meanwhile.
+    /// Lets everything leave the shaper that does until `now`, and meanwhile the queue.
     #[cold]
     fn release(&mut self) {
         while let Some((arrival, packet)) = self
@@ -288,7 +287,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Everything that leaves the queue until `now`.
+    /// Lets everything leave the queue that does until `now`.
     #[inline(never)]
     fn transmit(&mut self, now: Instant) {
         while let Some(departure) = self.transmitter.next_departure(now, &mut self.queue) {

@@ -1,9 +1,9 @@
-//! What a link carries.
+//! Packets on a link.
 
 use crate::Ecn;
 
-/// Anything that takes time on the wire. The link never looks inside: what a stage must know of a
-/// packet it asks here, and what a packet cannot tell the stage does without.
+/// Anything that takes time on the wire. The link never looks inside: a stage asks these methods, and works without
+/// what a packet cannot tell it.
 pub trait Packet: Sized {
     /// Length of the IP packet in bytes, header included: what rates and limits count.
     fn wire_bytes(&self) -> usize;
@@ -15,8 +15,8 @@ pub trait Packet: Sized {
         0
     }
 
-    /// What it carries of its flow's sequence space; none, the default, passes the
-    /// [`Middlebox`](crate::Middlebox) as it comes.
+    /// The stretch of its flow's sequence space that it carries; none (the default) passes the
+    /// [`Middlebox`](crate::Middlebox) at once.
     fn sequence(&self) -> Option<Sequence> {
         None
     }
@@ -26,7 +26,7 @@ pub trait Packet: Sized {
         Ecn::NotEct
     }
 
-    /// Has the ECN field say CE. Only asked of what is ECN-capable.
+    /// Sets the ECN field to CE. Called only if the packet is ECN-capable.
     fn mark(&mut self) {}
 
     /// A copy, for [`Disorder`](crate::Disorder); none, the default: such packets are never

@@ -8,8 +8,8 @@ use std::fmt::Debug;
 pub struct ParseError {
     /// Line, from 1.
     pub line: usize,
-    /// What was expected and what is there: of a file that may be none of the reader's business its kind and its length, and
-    /// no word of it.
+    /// What was expected and what is there. Of the line itself it gives only kind and length, never the text: the
+    /// reader of the message may not be allowed to read the file.
     pub message: String,
 }
 
@@ -25,32 +25,32 @@ impl ParseError {
 /// Longest line, in bytes: two numbers are shorter.
 const LONGEST_LINE: usize = 256;
 
-/// Least and largest long-run mean of a recorded rate, in bit/s. Below, the next packet would leave after hours; no link is
-/// faster than the other, with which all that is carried in a run fits into 64 bits.
+/// Least and largest long-run mean of a recorded rate, in bit/s. Below the least, the next packet would leave after
+/// hours. No link is faster than the largest, and with it all that a run carries fits into 64 bits.
 pub(crate) const MEANS: std::ops::RangeInclusive<f64> = 1.0..=1e11;
 
-/// What is recorded in a file, a line a record: [`Trace`](crate::Trace), [`RateSeries`](crate::RateSeries),
-/// [`DelayTrace`](crate::DelayTrace). A [`Reader`] makes it of the file's bytes.
+/// A recording that a file holds line by line: [`Trace`](crate::Trace), [`RateSeries`](crate::RateSeries),
+/// [`DelayTrace`](crate::DelayTrace). A [`Reader`] builds it from the file's bytes.
 pub trait Recording: Sized {
-    /// What has been read of it.
+    /// The lines read so far.
     type Lines: Default + Debug;
 
-    /// Takes a line without its end.
+    /// Takes one line, without its end.
     ///
     /// # Errors
-    /// When it is not what it should be.
+    /// When the line is not what was expected.
     fn line(lines: &mut Self::Lines, number: usize, text: &str) -> Result<(), ParseError>;
 
-    /// All of so many lines.
+    /// Builds the recording from all `count` lines.
     ///
     /// # Errors
-    /// When they are not what they should be together.
+    /// When the lines do not make a recording together.
     fn end(lines: Self::Lines, count: usize) -> Result<Self, ParseError>;
 }
 
-/// Reads a recording of any length, piece by piece: what it keeps is the recording, which is shorter than its text.
+/// Reads a recording of any length, piece by piece. It keeps only the recording, which is shorter than its text.
 ///
-/// A byte order mark is no part of the text, and lines may end as Windows has it.
+/// It skips a byte order mark and accepts Windows' line ends.
 #[derive(Debug)]
 pub struct Reader<R: Recording> {
     lines: R::Lines,
@@ -71,10 +71,10 @@ impl<R: Recording> Default for Reader<R> {
 }
 
 impl<R: Recording> Reader<R> {
-    /// Takes what comes next.
+    /// Takes the next piece.
     ///
     /// # Errors
-    /// Names the first line that is not what it should be.
+    /// Names the first bad line.
     pub fn take(&mut self, mut bytes: &[u8]) -> Result<(), ParseError> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
@@ -96,7 +96,7 @@ impl<R: Recording> Reader<R> {
         Ok(())
     }
 
-    /// The recording, all of which has been taken.
+    /// The recording, after all its pieces have been taken.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -154,7 +154,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     (x.is_finite() && x >= 0.0).then_some(x)
 }
 
-/// What stands there in place of a number, by its kind.
+/// The kind of text that stands in place of a number.
 pub(crate) fn kind_of(text: &str) -> String {
     let trimmed = text.trim();
     if trimmed.is_empty() {

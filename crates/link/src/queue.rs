@@ -37,8 +37,8 @@ use red::Red;
 
 /// A queue of whichever discipline the [`QueueConfig`] names.
 ///
-/// The transmitter takes a packet as soon as it is free, so what waits has arrived while it was
-/// busy: whichever packet is next, it has arrived before it can leave.
+/// The transmitter takes a packet as soon as it is free, so every packet that waits arrived while it was busy:
+/// whichever is next, it arrived before it can leave.
 #[derive(Debug)]
 pub(crate) enum Queue<P> {
     /// First in, first out.
@@ -50,7 +50,7 @@ pub(crate) enum Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// An empty queue in front of a link of that rate, which ABC knows; `seed` is for RED, PIE and DualPI2.
+    /// An empty queue in front of a link with that rate, which ABC needs to know; `seed` is for RED, PIE and DualPI2.
     pub(crate) fn new(config: QueueConfig, rate: &Rate, seed: u64) -> Self {
         let guard: Box<dyn Guard<P>> = match config.policy {
             Policy::DropTail | Policy::DropHead => return Self::Fifo(Fifo::new(config, None)),
@@ -88,14 +88,14 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// Other parameters for FQ-CoDel, if it is that.
+    /// Sets other parameters, if this is FQ-CoDel.
     pub(crate) fn retune(&mut self, policy: FqCodelPolicy) {
         if let Self::FqCodel(fq) = self {
             fq.retune(policy);
         }
     }
 
-    /// When a transmitter that is idle may have its next packet; none while the queue is empty.
+    /// When an idle transmitter can have its next packet; none while the queue is empty.
     #[inline]
     pub(crate) fn ready(&self) -> Option<Instant> {
         match self {

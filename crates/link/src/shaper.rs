@@ -7,14 +7,13 @@ use crate::rate::NANOBITS_PER_BYTE;
 use crate::{Instant, Packet};
 use std::time::Duration;
 
-/// A token bucket with a queue, as Linux's `tbf`: a packet leaves as soon as the bucket holds a token
-/// for each of its bytes. It takes no time of its own; what leaves enters the link's queue.
+/// A token bucket with a queue, as Linux's `tbf`: a packet leaves as soon as the bucket holds a token for each of its
+/// bytes, and enters the link's queue without further delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBucket {
     /// Tokens a second, in bit/s; rounded to whole bits per second, at least 1.
     pub rate_bps: f64,
-    /// What the bucket holds, in bytes: how much may leave at once. A larger packet can never leave
-    /// and is dropped.
+    /// Size of the bucket in bytes: how much can leave at once. A larger packet can never leave and is dropped.
     pub burst_bytes: u32,
     /// How many packets may wait; the next is dropped.
     pub queue_packets: usize,
@@ -33,7 +32,7 @@ pub(crate) struct Shaper<P> {
     tokens: u64,
     counted: Instant,
     dropped: u64,
-    /// How long those that have left had waited.
+    /// Sum of the waits of packets that have left.
     waited: PacketTime,
 }
 

@@ -1,7 +1,7 @@
-//! A cell that several users share: whose turn it is in each transmission time interval (TTI).
+//! A cell that several users share: who is served in each transmission time interval (TTI).
 //!
-//! [`SharedLink`] carries real packets of several users. [`Sharing`] gives one [`Link`](crate::Link)
-//! neighbours that are only amounts of bytes. Both ask the same scheduler.
+//! [`SharedLink`] carries real packets of several users. [`Sharing`] gives one [`Link`](crate::Link) neighbours whose
+//! traffic is modelled in bytes, without packets. Both use the same scheduler.
 
 mod contention;
 mod scheduler;

@@ -95,7 +95,7 @@ impl<P: Packet> Transmitter<P> {
         }
     }
 
-    /// How long the packet had waited that has left the queue but not yet the near end, if there is one.
+    /// How long the packet waited that has left the queue but not yet the near end, if there is one.
     #[cfg(debug_assertions)]
     pub(crate) fn waited(&self) -> Duration {
         match self {
@@ -141,7 +141,7 @@ pub(crate) struct Bursty<P> {
     opportunities: Box<dyn Opportunities>,
     /// The first of them.
     next: Burst,
-    /// What is left of the one at hand.
+    /// The rest of the current opportunity.
     current: Burst,
     /// The packet that did not fit into the opportunities so far.
     sending: Option<Sending<P>>,
@@ -170,7 +170,7 @@ impl<P: Packet> Bursty<P> {
     fn next_departure(&mut self, now: Instant, queue: &mut Queue<P>) -> Option<Departure<P>> {
         while self.current.bytes > 0 || self.take_opportunity(now, queue) {
             let Some(mut sending) = self.sending.take().or_else(|| self.begin(queue)) else {
-                // Nobody to use it: the rest of the opportunity is lost.
+                // The queue is empty: the rest of the opportunity is lost.
                 self.current.bytes = 0;
                 continue;
             };

@@ -1,4 +1,4 @@
-//! What queue disciplines and stages promise, seen from outside a link.
+//! Promises of queue disciplines and stages, tested from outside a link.
 
 use std::time::Duration;
 use tidegate_link::{
@@ -61,8 +61,8 @@ const PIE: Policy = Policy::Pie {
     target: Duration::from_millis(15),
 };
 
-/// A flow that answers to nothing offers 110 % of the rate for a minute. Mean queueing delay of the
-/// last 40 s in ms, and the share of packets dropped in them.
+/// An unresponsive flow offers 110 % of the rate for a minute. Returns the mean queueing delay of the last 40 s in ms,
+/// and the share of packets dropped in them.
 fn overloaded(policy: Policy) -> (f64, f64) {
     let mut link = Link::new(behind(policy), 1);
     let (mut delays, mut delivered) = (Duration::ZERO, 0);
@@ -90,7 +90,7 @@ fn overloaded(policy: Policy) -> (f64, f64) {
     (mean, dropped / (dropped + f64::from(delivered)))
 }
 
-/// Whatever holds the delay has to drop what is too much: one in eleven.
+/// Every discipline that holds the delay has to drop the excess load: one packet in eleven.
 #[test]
 fn against_an_unresponsive_overload_the_delay_keeps_near_the_target() {
     let red = Policy::Red(RedPolicy {
@@ -107,7 +107,7 @@ fn against_an_unresponsive_overload_the_delay_keeps_near_the_target() {
         (CODEL, 5.0, 30.0),
         // 2 p_b = 1/11 at an average of 10 + 20 · 0.4545 = 19.1 packets of 1 ms.
         (red, 17.5, 20.5),
-        // Without any the queue of 1000 is full.
+        // Drop-tail fills the queue of 1000.
         (Policy::DropTail, 990.0, 1001.0),
     ] {
         let (delay, dropped) = overloaded(policy);
@@ -119,8 +119,8 @@ fn against_an_unresponsive_overload_the_delay_keeps_near_the_target() {
     }
 }
 
-/// RFC 8290 §6.1's promise: beside a flow that fills the queue, one of 100 bytes each 10 ms waits
-/// for no more than the packet being sent and loses nothing; in a queue for all it does both.
+/// RFC 8290 §6.1's promise: beside a flow that fills the queue, a flow of 100 bytes each 10 ms waits no longer than
+/// the packet in transmission and loses nothing; in one shared queue it waits and loses.
 #[test]
 fn fq_codel_isolates_a_sparse_flow() {
     let sparse = |policy| {
@@ -181,8 +181,8 @@ fn fq_codel_gives_greedy_flows_equal_shares() {
     }
 }
 
-/// An uplink is one queue for what a host sends, so a download's ACKs wait behind an upload: the
-/// thesis' §4.4. 64 kB at 50 kbit/s are ten seconds.
+/// An uplink is one queue for everything that a host sends, so a download's ACKs wait behind an upload (thesis §4.4).
+/// 64 kB at 50 kbit/s are ten seconds.
 #[test]
 fn acks_wait_behind_an_upload() {
     let uplink = Config {
@@ -251,8 +251,8 @@ fn stages_add_up() {
     assert_eq!(queued, [0, 1, 0, 0].map(ms));
 }
 
-/// Retransmission in order turns loss into delay: what a transport sees of a channel that fails one
-/// time in ten is no loss, no reordering and spikes of 8 ms.
+/// Retransmission in order turns loss into delay: over a channel that fails one time in ten a transport sees no loss
+/// and no reordering, but spikes of 8 ms.
 #[test]
 fn retransmission_hides_errors_and_shows_delay() {
     let config = Config {
@@ -289,7 +289,7 @@ fn retransmission_hides_errors_and_shows_delay() {
     assert!((3_300..4_000).contains(&spiked), "{spiked}");
 }
 
-/// A packet lost on the way and sent again 50 ms later: behind the middlebox nobody sees the hole.
+/// A packet is lost on the way and sent again 50 ms later: behind the middlebox the receiver never sees the hole.
 #[test]
 fn a_middlebox_hides_a_hole() {
     let config = Config {
@@ -320,8 +320,8 @@ fn a_middlebox_hides_a_hole() {
     assert_eq!(seen, expected.map(|(ms, number)| (at(ms), number)));
 }
 
-/// A stage's randomness changes no other stage's: the same packets are reordered with retransmission
-/// as without.
+/// The randomness of one stage does not affect another: the same packets are reordered with and without
+/// retransmission.
 #[test]
 fn streams_of_randomness_are_apart() {
     let reordered = |arq| {

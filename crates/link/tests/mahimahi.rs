@@ -1,4 +1,4 @@
-//! The link on a trace against Mahimahi's `mm-link`: by hand, and against its rule in the plainest form.
+//! The link on a trace against Mahimahi's `mm-link`: by hand, and against a plain implementation of its rule.
 
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ fn through_link(lines: &[u64], arrivals: &[Arrival]) -> Vec<Departure> {
         .collect()
 }
 
-/// Mahimahi's rule, opportunity by opportunity, with nothing skipped and nothing gathered.
+/// Mahimahi's rule, opportunity by opportunity, without skipping or batching.
 fn by_the_rule(lines: &[u64], arrivals: &[Arrival]) -> Vec<Departure> {
     let period = *lines.last().expect("at least one line");
     let opportunities = (0..).flat_map(|n| lines.iter().map(move |ms| n * period + ms));

@@ -1,4 +1,4 @@
-//! What holds for every link, whatever it is made of and whatever is sent through it.
+//! Properties of every link, whatever its stages and its traffic.
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![
         Just(Duration::ZERO),
         (0u64..3_000_000).prop_map(Duration::from_nanos),
-        // Whole milliseconds fall together with opportunities and steps.
+        // Whole milliseconds, so that arrivals coincide with opportunities and steps.
         (0u64..40).prop_map(Duration::from_millis),
     ];
     prop::collection::vec((gap, 0..=MAX_BYTES), 1..150)
@@ -95,7 +95,7 @@ fn rates() -> impl Strategy<Value = Rate> {
         let walk = SignalWalk::new(&points, 50e6, Some(fading), seed).expect("valid");
         Rate::from(walk)
     });
-    // Of a few bits a second, which would hold for ever, a packet takes days of a cell's turns.
+    // At least 100 kbit/s: at a few bits a second, held for ever, a packet would take days of a cell's TTIs.
     let scheduled = (100_000u32..30_000_000, 10u64..900, 1u64..20).prop_map(|(bps, ms, tti)| {
         let text = format!("0,1e6\n0.{ms:03},{bps}\n");
         let series = RateSeries::parse(&text).expect("valid");
@@ -180,7 +180,7 @@ fn losses() -> impl Strategy<Value = Option<Loss>> {
     prop::option::of(loss)
 }
 
-/// One user's turns among others'.
+/// One user's share of a cell with others.
 fn sharings() -> impl Strategy<Value = Sharing> {
     let scheduler = prop_oneof![
         Just(Scheduler::RoundRobin),
@@ -277,7 +277,7 @@ enum Polling {
     Every(Duration),
 }
 
-/// What came of a run, with the instant at which each delivery was polled.
+/// The deliveries of a run, and the instant at which each was polled.
 struct Outcome {
     deliveries: Vec<(Instant, Delivery<Numbered>)>,
     link: Link<Numbered>,
@@ -344,8 +344,8 @@ fn carried_before(rate: &Rate, instants: &[Instant]) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// How the link is polled changes nothing, and an event is never missed: polled at events
-    /// alone, every delivery comes at the very instant at which it is due.
+    /// How the link is polled changes nothing, and no event is missed: if polled at events alone, it delivers every
+    /// packet at the very instant when it is due.
     #[test]
     fn polling_changes_nothing(config in configs(), arrivals in arrivals()) {
         let events = run(&config, &arrivals, Polling::Events);
@@ -359,7 +359,7 @@ proptest! {
         }
     }
 
-    /// Once nothing more is to be had, the next event lies ahead; polls at events come to an end.
+    /// Once nothing is left to poll, the next event lies in the future; polling at events comes to an end.
     #[test]
     fn events_lie_ahead(config in configs(), arrivals in arrivals()) {
         let mut link = Link::new(config, 42);
@@ -418,8 +418,8 @@ proptest! {
         }
     }
 
-    /// In no window does the link carry more than it could have, but for the packet that it was
-    /// sending when the window began.
+    /// In no window does the link carry more than its capacity, except the packet in transmission when the window
+    /// began.
     #[test]
     fn throughput_keeps_to_the_capacity(config in configs(), arrivals in arrivals()) {
         let config = Config {

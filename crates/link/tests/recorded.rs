@@ -18,8 +18,8 @@ fn recorded(name: &str) -> Option<String> {
     text.ok()
 }
 
-/// What distinguishes a trace, apart from its mean: rates over one-second windows as ratios of the
-/// mean, and gaps between opportunities.
+/// The statistics that distinguish a trace, without its mean: rates over one-second windows as ratios of the mean, and
+/// gaps between opportunities.
 #[derive(Debug)]
 struct Character {
     p50: f64,

@@ -60,18 +60,18 @@ impl Kind {
         Self::iter()
     }
 
-    /// How it is asked for.
+    /// Its name among the options.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub fn about(self) -> &'static str {
         self.get_message().expect("each has one")
     }
 }
 
-/// Numbers at the beginning of a capture: classic pcap with µs and ns in either order of bytes, and pcapng.
+/// Magic numbers of captures: classic pcap with µs and ns in either byte order, and pcapng.
 const CAPTURES: [[u8; 4]; 5] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],
@@ -80,7 +80,7 @@ const CAPTURES: [[u8; 4]; 5] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
 ];
 
-/// The kind of a file that begins so, if nothing else does.
+/// The kind of a file that begins with `head`, if only one kind does.
 pub fn detect(head: &[u8]) -> Option<Kind> {
     if CAPTURES.iter().any(|magic| head.starts_with(magic)) {
         return Some(Kind::Pcap);
@@ -102,7 +102,7 @@ fn of_json(text: &str) -> Option<Kind> {
     (has("intervals") || has("test_start") || has("connecting_to")).then_some(Kind::Iperf3)
 }
 
-/// By the names of columns, or some of them.
+/// Recognises a kind by the names of its columns.
 fn of_columns(header: &str) -> Option<Kind> {
     let names: Vec<_> = header
         .split(',')
@@ -124,13 +124,13 @@ fn of_columns(header: &str) -> Option<Kind> {
     .find_map(|(kind, columns)| all(columns).then_some(kind))
 }
 
-/// By what the first lines are that are no comments.
+/// Recognises a kind by the first lines that are not comments.
 fn of_lines(text: &str) -> Option<Kind> {
     let is_log = |words: &[&str]| {
         let event = words.get(1).is_some_and(|w| ["#", "+", "-"].contains(w));
         event && words.len() >= 3 && words[0].parse::<f64>().is_ok()
     };
-    // The last of what is there of the file may be cut off.
+    // The last line of `text` can be cut off.
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let words: Vec<_> = lines.next()?.split_whitespace().collect();
     if is_log(&words) {
@@ -140,7 +140,7 @@ fn of_lines(text: &str) -> Option<Kind> {
     is_time.then_some(Kind::Mahimahi)
 }
 
-/// No kind was told, and none is unmistakable.
+/// The kind was not given, and none is certain.
 pub fn unknown() -> Refused {
     let kinds: Vec<_> = Kind::all().map(|kind| kind.to_string()).collect();
     Refused::whole(format!(

@@ -1,4 +1,4 @@
-//! Other people's recordings of links, read and written as what a scenario plays.
+//! Other people's recordings of links, converted to what a scenario can play.
 //!
 //! ```text
 //!  a file ─▶ kind: told, or found by what only that kind has
@@ -7,9 +7,9 @@
 //!         ─▶ Recorded ─▶ a rate series, or a trace in Mahimahi's format
 //! ```
 //!
-//! Hardly any of them recorded a link's capacity: most have the goodput of an application, which may not have filled the
-//! link. Every [`Import`] says which it is. Nothing here asks for the time or draws at random, and nothing but the reader
-//! that is handed in does I/O.
+//! Hardly any recording holds a link's capacity: most hold the goodput of an application, which may not have filled
+//! the link. Every [`Import`] says which it is. This crate reads no clock, draws no random numbers, and does I/O only
+//! through the reader that it is given.
 
 mod kind;
 mod kinds;
@@ -35,22 +35,22 @@ use std::io::BufRead;
 /// A recording that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    /// What it was read as.
+    /// The kind as which it was read.
     pub kind: Kind,
-    /// What it says of the link.
+    /// The rates or packets.
     pub recorded: Recorded,
-    /// The form in which it loses least.
+    /// The form that keeps most of it.
     pub form: Form,
-    /// What was read, and what its numbers are: a sentence.
+    /// What was read and what its numbers mean, as a sentence.
     pub is: String,
-    /// What was found on the way and changed or left out: a sentence each.
+    /// What was changed or left out, a sentence each.
     pub notes: Vec<String>,
 }
 
 /// Reads a recording.
 ///
 /// # Errors
-/// Says where something is not what it should be, what was expected, and what to do.
+/// Says where the file is wrong, what was expected, and what to do.
 pub fn import(mut from: impl BufRead + Send, options: &Options) -> Result<Import, Refused> {
     let head = from.fill_buf().map_err(Refused::unreadable)?;
     if head.is_empty() {

@@ -1,4 +1,4 @@
-//! What a user may say about a file.
+//! Options of an import.
 
 use crate::Kind;
 use std::net::IpAddr;
@@ -19,15 +19,15 @@ pub enum Direction {
 /// How a file is to be read.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What it is; found out if absent.
+    /// The kind; recognised from the file if absent.
     pub kind: Option<Kind>,
-    /// Which direction, of a kind that has both; down if absent.
+    /// The direction, for a kind that has both; down if absent.
     pub direction: Option<Direction>,
-    /// Which session, of a file that has several.
+    /// The session, for a file with several.
     pub session: Option<String>,
-    /// Which packets of a capture; those of the busiest flow if absent.
+    /// The packets of a capture; those of the busiest flow if absent.
     pub filter: Option<Filter>,
-    /// The longest time without a sample that becomes a time without a rate.
+    /// Longest time without a sample that becomes time with rate 0; a longer one begins another session or is refused.
     pub longest_gap: Duration,
 }
 
@@ -43,7 +43,7 @@ impl Default for Options {
     }
 }
 
-/// An end of a flow, or part of it. What is absent fits everything.
+/// An end of a flow, or part of it. An absent part matches anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
     /// Its address.
@@ -61,7 +61,7 @@ pub struct Filter {
     pub dst: Endpoint,
 }
 
-/// What a filter should be.
+/// The expected form of a filter.
 const FILTER: &str = "expected src=ADDRESS:PORT, dst=ADDRESS:PORT or both with a comma between them, \
                       where address or port may be absent: src=10.0.0.2,dst=:5201 or src=[2001:db8::1]:443";
 

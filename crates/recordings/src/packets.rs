@@ -1,8 +1,8 @@
-//! Packets, or bytes that came together, with their times.
+//! Packets, or bytes that arrived together, with their times.
 
 use crate::Refused;
 
-/// What came at one time.
+/// Bytes that arrived at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// When, in nanoseconds since the recording began.
@@ -11,10 +11,10 @@ pub struct Packet {
     pub bytes: u64,
 }
 
-/// How far a packet may stand behind a later one and be sorted: captures of several queues are not quite in order.
+/// How late a packet may stand in the file and still be sorted: captures of several queues are not quite in order.
 const DISORDER_NS: i128 = 1_000_000_000;
 
-/// A packet as a file has it: its time in nanoseconds since anything, and where it stands.
+/// A packet as in a file: its time in nanoseconds since any start, and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<P> {
     pub at_ns: i128,
@@ -22,7 +22,7 @@ pub struct Found<P> {
     pub place: P,
 }
 
-/// In order of time and counted from the first one; how many were not in order.
+/// The packets in order of time, counted from the first one, and how many were out of order.
 pub fn in_order<P: Copy>(
     mut found: Vec<Found<P>>,
     refuse: impl Fn(P, String) -> Refused,

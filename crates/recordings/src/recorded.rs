@@ -1,31 +1,31 @@
-//! What a recording says of a link, and how it is written.
+//! The contents of a recording, and how they are written.
 
 use crate::{Packet, Refused, Step};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Bytes of an opportunity in Mahimahi's format, from the IP header on: its 1504 have 4 of the TUN device.
+/// Bytes of an opportunity in Mahimahi's format from the IP header on: 4 of its 1504 belong to the TUN device.
 pub const OPPORTUNITY: u64 = 1500;
 
 /// A nanobit is what a bit/s carries in a nanosecond.
 const OPPORTUNITY_NANOBITS: u128 = OPPORTUNITY as u128 * 8 * 1_000_000_000;
 
-/// Lines that are written at most: no recording that is read has more than 4 GB.
+/// Most lines that are written: no recording that is read has more than 4 GB.
 const MOST_LINES: u64 = 500_000_000;
 
-/// The last millisecond that fits the format.
+/// The last millisecond that the format can hold.
 const LAST_MS: u64 = u32::MAX as u64;
 
-/// What a recording says of a link, from its beginning on.
+/// The contents of a recording, from its beginning on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
     /// A rate at every time.
     Rates(Vec<Step>),
-    /// What came when, in order of time.
+    /// Packets in order of time.
     Packets(Vec<Packet>),
 }
 
-/// A form in which scenarios have recordings.
+/// The form in which a scenario plays a recording.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantNames,
 )]
@@ -37,7 +37,7 @@ pub enum Form {
     Mahimahi,
 }
 
-/// What has been written.
+/// Summary of a written file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Written {
     /// Lines without a header.
@@ -57,7 +57,7 @@ impl Recorded {
         }
     }
 
-    /// What is carried in all, in nanobits.
+    /// Nanobits that it carries in all.
     pub fn nanobits(&self) -> u128 {
         match self {
             Self::Rates(steps) => steps.iter().map(Step::nanobits).sum(),
@@ -73,7 +73,7 @@ impl Recorded {
         self.nanobits() as f64 / self.length_ns() as f64
     }
 
-    /// Holds it to what a link can play.
+    /// Checks that a link can play it.
     pub(crate) fn check(&self) -> Result<(), Refused> {
         if self.length_ns() == 0 {
             return Err(Refused::whole(
@@ -89,10 +89,10 @@ impl Recorded {
         }
     }
 
-    /// Writes it; packets become a series of their rates in bins of such a length.
+    /// Writes it; packets become a series of their rates in bins of length `bin`.
     ///
     /// # Errors
-    /// When it cannot be written, or is too little or too much for the form.
+    /// When writing fails, or if the recording is too short or too long for the form.
     pub fn write(&self, form: Form, bin: Duration, to: &mut impl Write) -> io::Result<Written> {
         match (form, self) {
             (Form::Series, Self::Rates(steps)) => write_series(steps, to),
@@ -118,7 +118,7 @@ impl Recorded {
         let mut left = count;
         let mut line = |ns: u64| {
             left -= 1;
-            // The last line is the period, too: silence behind it would be lost.
+            // The last line also sets the period: without a line at its end, silence there would be lost.
             let ms = if left == 0 {
                 end
             } else {
@@ -144,12 +144,12 @@ impl Step {
     }
 }
 
-/// An error that says what does not fit.
+/// An error for a recording that does not fit the form.
 fn unfit(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// A line for each time at which another 1500 bytes are through.
+/// Writes a line whenever another 1500 bytes have passed.
 fn of_rates(
     steps: &[Step],
     count: u64,
@@ -169,7 +169,7 @@ fn of_rates(
     Ok(())
 }
 
-/// A line at each packet with which another 1500 bytes are complete.
+/// Writes a line at each packet that completes another 1500 bytes.
 fn of_packets(packets: &[Packet], line: &mut impl FnMut(u64) -> io::Result<()>) -> io::Result<()> {
     let mut waiting = 0;
     for packet in packets {
@@ -194,7 +194,7 @@ fn in_bins(packets: &[Packet], bin: Duration) -> io::Result<Vec<Step>> {
     }
     let mut bytes = vec![0_u64; bins as usize];
     for packet in packets {
-        // What comes at the very end belongs to the last.
+        // A packet at the very end belongs to the last bin.
         let index = (packet.at_ns / bin).min(bins - 1);
         bytes[index as usize] += packet.bytes;
     }
@@ -206,7 +206,7 @@ fn in_bins(packets: &[Packet], bin: Duration) -> io::Result<Vec<Step>> {
     Ok(steps.collect())
 }
 
-/// Writes rows of whole bits per second. What rounding takes from one is given to the next.
+/// Writes rows of whole bits per second. What rounding takes from one row is added to the next.
 fn write_series(steps: &[Step], to: &mut impl Write) -> io::Result<Written> {
     writeln!(to, "seconds,bits_per_second")?;
     let rows = with_an_end(steps);
@@ -233,7 +233,8 @@ fn write_series(steps: &[Step], to: &mut impl Write) -> io::Result<Written> {
     })
 }
 
-/// The last row of a series lasts as long as the one before it: one of another length becomes two halves.
+/// The last row of a series lasts as long as the one before it, so a last step of another length is split into two
+/// halves.
 fn with_an_end(steps: &[Step]) -> Vec<Step> {
     let mut rows = steps.to_vec();
     let ends = match rows[..] {
@@ -255,7 +256,7 @@ fn with_an_end(steps: &[Step]) -> Vec<Step> {
     rows
 }
 
-/// Nanoseconds as seconds, without zeros that say nothing.
+/// Nanoseconds as seconds, without trailing zeros.
 fn in_seconds(ns: u64) -> String {
     let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

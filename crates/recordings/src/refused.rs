@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and what to do.
+//! Errors in a file: where, what, and what to do.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -45,7 +45,7 @@ impl Refused {
     }
 }
 
-/// As it stands behind the file's name: `:12: …`, `: packet 3 at byte 88: …`, `: …`.
+/// Formatted to follow the file's name: `:12: …`, `: packet 3 at byte 88: …`, `: …`.
 impl Display for Refused {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
         match self.place {
@@ -58,10 +58,10 @@ impl Display for Refused {
     }
 }
 
-/// Characters of a cell that are quoted.
+/// Largest number of characters of a cell that are quoted.
 const QUOTED: usize = 40;
 
-/// What stands in a file, short enough for a sentence.
+/// Text from a file, shortened for a sentence.
 pub(crate) fn quoted(text: &str) -> String {
     match text.chars().count() {
         0 => "nothing".into(),

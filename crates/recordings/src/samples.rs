@@ -1,16 +1,16 @@
-//! What a time series has: a rate, and from when on it was so.
+//! Samples of a time series: a rate, and when it began.
 
 /// A row of a time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Where it stands: a line from 1, or another number by which it is found.
+    /// Its position: a line from 1, or another number by which it can be found.
     pub line: u64,
-    /// From when on, in nanoseconds.
+    /// When it begins, in nanoseconds.
     pub at_ns: i128,
-    /// Until when, where that is written there.
+    /// When it ends, if the file says so.
     pub until_ns: Option<i128>,
-    /// What was measured, in bit/s; none where nothing was.
+    /// The rate in bit/s; none if nothing was measured.
     pub bps: Option<f64>,
-    /// Which session it belongs to, where that is written there.
+    /// Its session, if the file says so.
     pub session: String,
 }

@@ -1,13 +1,13 @@
-//! One of the sessions that a file has.
+//! Chooses one of a file's sessions.
 
 use crate::Refused;
 use crate::samples::Sample;
 use std::time::Duration;
 
-/// Sessions that an error lists.
+/// Number of sessions that an error lists.
 const LISTED: usize = 8;
 
-/// A session: what it is chosen by, and its samples.
+/// A session: its name, and its samples.
 struct Session {
     name: String,
     samples: Vec<Sample>,
@@ -15,8 +15,8 @@ struct Session {
 
 /// The samples of the session that was asked for, or of the only one.
 ///
-/// Where samples say which session they belong to, that is its name. Otherwise a time longer than `longest_gap` without
-/// one, or a time that goes back as far, begins another, and their names are 1, 2, …
+/// If samples name their session, that is its name. Otherwise sessions are numbered 1, 2, …, and a new one begins
+/// after more than `longest_gap` without a sample, or when time goes back that far.
 pub fn choose(
     samples: Vec<Sample>,
     wanted: Option<&str>,
@@ -75,7 +75,7 @@ fn by_gaps(samples: Vec<Sample>, longest_gap: Duration) -> Vec<Session> {
     sessions
 }
 
-/// Which there are, and how one is chosen.
+/// Lists the sessions and says how to choose one.
 fn undecided(sessions: &[Session], wanted: Option<&str>) -> Refused {
     let each = |session: &Session| {
         let lines = session.samples.iter().map(|sample| sample.line);

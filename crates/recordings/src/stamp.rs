@@ -1,4 +1,4 @@
-//! Times as files write them, in nanoseconds since some beginning that is the same for all of a file.
+//! Times as files write them, in nanoseconds since a start that is the same for the whole file.
 
 use time::format_description::well_known::Iso8601;
 use time::macros::format_description;
@@ -8,13 +8,13 @@ use time::{OffsetDateTime, PrimitiveDateTime, format_description::BorrowedFormat
 const G_NET_TRACK: &[BorrowedFormatItem<'_>] =
     format_description!("[year].[month].[day]_[hour].[minute].[second]");
 
-/// Up to which a number counts seconds, milliseconds and microseconds since 1970; beyond, nanoseconds.
+/// Largest numbers that count as seconds, milliseconds and microseconds since 1970; larger ones count nanoseconds.
 const UNITS: [(f64, f64); 3] = [(1e11, 1e9), (1e14, 1e6), (1e17, 1e3)];
 
-/// No number of nanoseconds is larger.
+/// Largest number of nanoseconds.
 const LARGEST: f64 = 1e20;
 
-/// What a time should be.
+/// The expected form of a time.
 pub const EXPECTED: &str = "a time: seconds, 2019-12-16T13:40:04.5Z or 2019.12.16_13.40.04";
 
 /// That time.
@@ -31,7 +31,7 @@ fn number(text: &str) -> Option<i128> {
     Some((number * unit.map_or(1.0, |(_, ns)| *ns)).round() as i128)
 }
 
-/// A date without an offset counts as if it were in UTC: only differences matter.
+/// A date without an offset is read as UTC: only differences matter.
 fn date(text: &str) -> Option<i128> {
     if let Ok(local) = PrimitiveDateTime::parse(text, G_NET_TRACK) {
         return Some(local.assume_utc().unix_timestamp_nanos());

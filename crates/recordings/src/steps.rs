@@ -1,19 +1,19 @@
-//! From samples to a rate at every time: what holds how long, times that repeat, gaps.
+//! Turns samples into a rate at every time: how long each holds, repeated times, gaps.
 
 use crate::Refused;
 use crate::samples::Sample;
 use std::time::Duration;
 
-/// A sample holds until the next one, but at most so many of the times that lie between two of them as a rule.
+/// A sample holds until the next one, but at most for this multiple of the usual interval.
 const HOLDS: f64 = 1.5;
 
-/// How long a sample holds that is alone.
+/// How long a lone sample holds.
 const ALONE_NS: i128 = 1_000_000_000;
 
-/// No recording is longer, in nanoseconds: a year, and all sums fit.
+/// Longest recording in nanoseconds: a year, so that all sums fit.
 const LONGEST_NS: i128 = 366 * 86_400 * 1_000_000_000;
 
-/// A rate for some time, right after the one before.
+/// A rate for some time, following the previous one without a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// How long, in nanoseconds, at least 1.
@@ -25,13 +25,13 @@ pub struct Step {
 /// How long a sample without an end of its own holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// As long as samples of that file do as a rule; a longer time without one is a gap.
+    /// For the usual interval of the file's samples; a longer time without one is a gap.
     AsARule,
     /// Until the next one, whenever that comes.
     UntilTheNext,
 }
 
-/// The rate at every time from the first sample on, and what was changed.
+/// The rate at every time from the first sample on, and notes of what was changed.
 pub fn steps(
     samples: Vec<Sample>,
     holds: Holds,
@@ -62,13 +62,13 @@ pub fn steps(
     Ok((steps.steps, notes))
 }
 
-/// One sample for each time; the mean of several.
+/// Merges samples of the same time into their mean.
 fn without_repetitions(
     samples: Vec<Sample>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Sample>, Refused> {
     let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
-    // How many rates the last one is the mean of.
+    // How many rates have been merged into the last sample.
     let (mut rates, mut repeated) = (0.0, 0);
     for sample in samples {
         match kept.last_mut() {
@@ -107,7 +107,7 @@ fn back(before: &Sample, now: &Sample) -> Refused {
     )
 }
 
-/// The time from one sample to the next, as a rule: the median, of two the smaller.
+/// The usual interval between samples: the median, of two the smaller.
 fn rule_ns(samples: &[Sample]) -> i128 {
     let mut between: Vec<_> = samples
         .windows(2)
@@ -124,7 +124,7 @@ fn rule_ns(samples: &[Sample]) -> i128 {
 #[derive(Default)]
 struct Steps {
     steps: Vec<Step>,
-    /// Nanoseconds of the gap that is open.
+    /// Nanoseconds of the current gap.
     open_ns: i128,
     gaps: usize,
     gaps_ns: i128,

@@ -1,4 +1,4 @@
-//! CSV with a header, and what stands in a row.
+//! CSV with a header, and the cells of a row.
 
 use crate::refused::quoted;
 use crate::stamp::{self, stamp};
@@ -6,10 +6,10 @@ use crate::{Kind, Refused};
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
 use std::io::Read;
 
-/// No link is faster, in bit/s: a larger number is in another unit than it was read in.
+/// Largest rate in bit/s: no link is faster, so a larger number must be in another unit.
 pub const MOST_BPS: f64 = 1e11;
 
-/// How programs write that there is no number.
+/// Spellings of a missing number.
 const MISSING: [&str; 8] = ["", "-", "nan", "na", "n/a", "null", "none", "unavailable"];
 
 /// Rows below a header.
@@ -32,13 +32,13 @@ impl<R: Read> Table<R> {
         Ok(Self { reader, header })
     }
 
-    /// Where a column is, if it is there.
+    /// The index of a column, if it exists.
     pub fn has(&self, name: &str) -> Option<usize> {
         let mut names = self.header.iter();
         names.position(|column| column.eq_ignore_ascii_case(name))
     }
 
-    /// Where a column is that files of that kind have.
+    /// The index of a column that files of that kind must have.
     pub fn column(&self, name: &str, kind: Kind) -> Result<usize, Refused> {
         let missing = || {
             Refused::line(
@@ -66,7 +66,7 @@ impl Row {
         self.cells.get(column).unwrap_or_default()
     }
 
-    /// When it was, in nanoseconds.
+    /// A row's time, in nanoseconds.
     pub fn at_ns(&self, column: usize) -> Result<i128, Refused> {
         let cell = self.cell(column);
         stamp(cell).ok_or_else(|| {
@@ -78,7 +78,7 @@ impl Row {
         })
     }
 
-    /// A rate in bit/s from a column in such a unit; none where nothing was measured.
+    /// A rate in bit/s from a column in units of `unit_bps`; none if nothing was measured.
     pub fn bps(&self, column: usize, name: &str, unit_bps: f64) -> Result<Option<f64>, Refused> {
         let Some(number) = self.number(column, name)? else {
             return Ok(None);
@@ -88,7 +88,7 @@ impl Row {
             .map_err(|message| Refused::line(self.line, format!("{name}: {message}")))
     }
 
-    /// A number of at least 0; none where nothing was measured.
+    /// A number of at least 0; none if nothing was measured.
     pub fn number(&self, column: usize, name: &str) -> Result<Option<f64>, Refused> {
         let cell = self.cell(column);
         if MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word)) {
@@ -104,7 +104,7 @@ impl Row {
     }
 }
 
-/// A number of such units as a rate, or what is wrong with it.
+/// A number in units of `unit_bps` as a rate, or what is wrong with it.
 pub fn bps(number: f64, unit_bps: f64) -> Result<f64, String> {
     let bps = number * unit_bps;
     if bps.is_finite() && (0.0..=MOST_BPS).contains(&bps) {
@@ -120,7 +120,7 @@ pub fn bps(number: f64, unit_bps: f64) -> Result<f64, String> {
     ))
 }
 
-/// What is wrong with a line, where the library says so.
+/// An error of the CSV library as ours.
 fn refused(error: csv::Error) -> Refused {
     let line = error.position().map_or(0, csv::Position::line);
     match error.kind() {

@@ -4,12 +4,12 @@ use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent};
 use tidegate_scenario::Comparison;
 
-/// A line for each comparison. Without reasons, which are sentences.
+/// A row for each comparison, without the reasons, which are long sentences.
 pub(crate) fn grid(comparisons: &[Comparison]) -> Grid {
     Grid::new("", comparisons, columns())
 }
 
-/// The same with reasons, for where there is room.
+/// The same with the reasons, for wide output.
 pub(crate) fn grid_with_reasons(comparisons: &[Comparison]) -> Grid {
     let mut columns = columns();
     columns.push(
@@ -48,7 +48,7 @@ fn columns() -> Vec<Column<Comparison>> {
     ]
 }
 
-/// In the unit that people use, which stands beside it: the rows of a column differ in theirs.
+/// The value in a readable unit, with that unit: rows of a column have different ones.
 fn value(comparison: &Comparison, value: f64) -> String {
     match comparison.quantity.as_str() {
         rate if rate.ends_with("bps") => format!("{} Mbit/s", mbps(value)),
@@ -66,7 +66,7 @@ fn verdict(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// Each known reason of a difference, with what it is the reason of.
+/// Each known reason of a difference, with the comparisons that it explains.
 pub(crate) fn reasons(comparisons: &[Comparison]) -> impl Iterator<Item = String> {
     comparisons.iter().filter_map(|c| {
         let reason = c.reason.as_ref()?;

@@ -1,4 +1,4 @@
-//! Axes: how a quantity is to be shown, and what that means for given values.
+//! Axes: how a quantity is shown, and the range and scale for given values.
 
 use crate::ruler::Ruler;
 
@@ -16,11 +16,10 @@ pub enum Scale {
     Fit,
 }
 
-/// The spread from which on [`Scale::Fit`] is logarithmic.
+/// Spread of values from which on [`Scale::Fit`] is logarithmic.
 pub const WIDE: f64 = 20.0;
 
-/// The most that a logarithmic axis spans: what is smaller than the largest value by more than this
-/// is noise.
+/// Largest ratio that a logarithmic axis spans: values smaller than the largest by more than this are noise.
 const LOG_SPAN: f64 = 1e4;
 
 /// Share of the smallest values that do not stretch a logarithmic axis.
@@ -36,7 +35,7 @@ pub struct Axis {
     pub label: String,
     /// How values are laid out.
     pub scale: Scale,
-    /// From where to where, instead of what the values need.
+    /// Fixed ends of the axis; none: those of the values.
     pub range: Option<(f64, f64)>,
     /// Names of the places 0, 1, 2 … instead of numbers: the groups of a bar chart.
     pub categories: Vec<String>,

@@ -1,5 +1,5 @@
-//! Colours that people with any colour vision can tell apart, one for each run and the same in
-//! every figure and table of a page.
+//! Colours that people with any colour vision can tell apart: one for each run, the same in every figure and table of
+//! a page.
 
 use plotters::style::{Color, RGBAColor, RGBColor};
 
@@ -46,11 +46,11 @@ impl Colour {
     }
 }
 
-/// The first run is what the others are held against: it has no hue.
+/// The first run is the reference for the others: it has no hue.
 pub(crate) const NEUTRAL: Colour = Colour::new(0x6B, 0x6B, 0x6B);
 
-/// Okabe and Ito, "Color Universal Design" (2008), without black, which [`NEUTRAL`] stands for, and
-/// without the yellow that nobody sees on white.
+/// Okabe and Ito, "Color Universal Design" (2008), without black, which [`NEUTRAL`] replaces, and without yellow,
+/// which is hard to see on white.
 const HUES: [Colour; 7] = [
     NEUTRAL,
     Colour::new(0xE6, 0x9F, 0x00),
@@ -66,7 +66,7 @@ const HUES: [Colour; 7] = [
 pub struct Pen {
     /// Its colour.
     pub colour: Colour,
-    /// Whether its lines are dashed and its dots and bars hollow: another run has the colour.
+    /// Whether its lines are dashed and its dots and bars hollow, because another run has the same colour.
     pub dashed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the columns of tables and of sweeps' rows mean, for the reference of them.
+//! Meanings of the columns of tables and of sweeps' rows, for the reference pages.
 
 use crate::grid::Head;
 use crate::{agreement, tables};
@@ -21,7 +21,7 @@ pub struct ColumnMeaning {
     pub about: &'static str,
 }
 
-/// Of every table of results, and of that which lays simulator beside kernel.
+/// The meanings for every table of results, and for the comparison of simulator and kernel.
 pub fn meanings() -> Vec<TableMeaning> {
     let results = tables::all_heads().into_iter();
     let agreement = ("Simulator and kernel", agreement::heads());

@@ -1,22 +1,22 @@
-//! The few numbers of a run that tables, figures and the reading all speak of.
+//! The few numbers of a run that tables, figures and the reading all use.
 
 use crate::fairness::jain;
 use tidegate_scenario::{
     Direction, FlowDirection, FlowResult, LinkResult, Quantiles, ResultSet, RunResult,
 };
 
-/// One run in the direction under study, and what the other direction did meanwhile.
+/// One run in the direction under study, with the other direction's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digest<'a> {
     /// The run itself.
     pub(crate) run: &'a RunResult,
     /// Sum over the flows, in bit/s.
     pub(crate) goodput_bps: Option<f64>,
-    /// The sender's RTT. Of several flows, the largest of each number.
+    /// The sender's RTT. With several flows, the largest of each number.
     pub(crate) rtt_ms: Option<Quantiles>,
-    /// Segments sent again by all flows.
+    /// Segments retransmitted by all flows.
     pub(crate) retransmits: Option<u64>,
-    /// Seconds to the last byte, of a flow that was alone.
+    /// Seconds to the last byte, of a lone flow.
     pub(crate) completion_s: Option<f64>,
     /// Jain's index of the goodputs, if there are several.
     pub(crate) jain: Option<f64>,
@@ -30,7 +30,7 @@ pub(crate) struct Digest<'a> {
     pub(crate) other_queue_ms: Option<Quantiles>,
 }
 
-/// Digests of all runs. The direction under study is down, unless nothing but uploads was run.
+/// Digests of all runs. The direction under study is down, unless all runs have only uploads.
 pub(crate) fn digests(set: &ResultSet) -> Vec<Digest<'_>> {
     let direction = studied(set);
     set.runs
@@ -55,7 +55,7 @@ pub(crate) fn studied(set: &ResultSet) -> Direction {
 }
 
 impl<'a> Digest<'a> {
-    /// That of one run.
+    /// The digest of one run.
     pub(crate) fn new(run: &'a RunResult, direction: Direction) -> Self {
         let (other, link, other_link) = match direction {
             Direction::Down => (Direction::Up, &run.link, &run.uplink),
@@ -105,7 +105,7 @@ fn arrived(run: &RunResult, direction: Direction) -> impl Iterator<Item = f64> {
     own.map(|arrivals| arrivals.goodput_bps)
 }
 
-/// A distribution, unless nothing was counted in it.
+/// A distribution, unless it is empty.
 pub(crate) fn counted(quantiles: Quantiles) -> Option<Quantiles> {
     (quantiles.max > 0.0 || quantiles.mean > 0.0).then_some(quantiles)
 }

@@ -1,4 +1,4 @@
-//! Which figures a result set gives.
+//! Chooses the figures of a result set.
 
 use crate::colour::Pens;
 use crate::digest::digests;
@@ -7,15 +7,15 @@ use crate::number::size;
 use crate::plot::{Axis, Curve, Figure, Mark, Scale};
 use tidegate_scenario::{FetchResult, Quantiles, ResultSet, RunResult};
 
-/// More runs than that want the full width for their bars.
+/// With more runs than this, bars need the full width.
 const HALF_WIDTH_RUNS: usize = 4;
 
 /// The figures of a set, in the order of the page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
-    /// What tells the story.
+    /// The figures that tell the story.
     pub(crate) main: Vec<Figure>,
-    /// What is looked up when that raises questions.
+    /// The figures to look up when the story raises questions.
     pub(crate) more: Vec<Figure>,
 }
 

@@ -1,4 +1,4 @@
-//! A table before it is known who reads it: a terminal or a browser.
+//! A table before its rendering, for a terminal or a browser.
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 pub(crate) struct Head {
     /// What the column holds.
     pub(crate) kind: Kind,
-    /// What is measured: `queueing delay`.
+    /// The measured quantity: `queueing delay`.
     pub(crate) quantity: &'static str,
     /// The same for narrow screens: `queue`.
     pub(crate) short: &'static str,
@@ -24,9 +24,9 @@ pub(crate) struct Head {
     pub(crate) statistic: &'static str,
     /// Its unit: `ms`.
     pub(crate) unit: &'static str,
-    /// How easily it is missed when there is no room: 0 never, then the larger the easier.
+    /// How readily the column is dropped when there is no room: 0 never, larger numbers first.
     pub(crate) spare: u8,
-    /// What a reader has to know of it, in a sentence (`tidegate generate reference`).
+    /// A sentence on what a reader has to know of it (`tidegate generate reference`).
     pub(crate) about: &'static str,
 }
 
@@ -73,7 +73,7 @@ impl Head {
         Self { unit, ..self }
     }
 
-    /// Says how easily it is missed.
+    /// Says how readily the column is dropped.
     pub(crate) fn spare(self, spare: u8) -> Self {
         Self { spare, ..self }
     }
@@ -105,7 +105,7 @@ impl<T> Column<T> {
 /// Heads and cells. Every row has a cell for every head.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    /// What the table is about; empty for the main one.
+    /// Subject of the table; empty for the main one.
     pub(crate) title: &'static str,
     /// One a column.
     pub(crate) heads: Vec<Head>,
@@ -127,8 +127,8 @@ impl Grid {
         full.with_columns(|index| full.rows.iter().any(|row| row[index].is_some()))
     }
 
-    /// The same without the columns that are easiest missed, until `width` of what is left is at
-    /// most `limit`, or nothing can be spared any more.
+    /// The same table without its most expendable columns, until `width` of the rest is at most `limit`, or nothing
+    /// more can be dropped.
     pub(crate) fn fitted(self, limit: usize, width: impl Fn(&Self) -> usize) -> Self {
         let mut grid = self;
         while width(&grid) > limit {

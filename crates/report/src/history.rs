@@ -1,4 +1,4 @@
-//! What was recorded over time, drawn over time.
+//! Figures of recorded quantities over time.
 
 use crate::colour::{Pen, Pens};
 use crate::plot::{Axis, Curve, Figure, Mark, Scale};
@@ -6,10 +6,10 @@ use crate::quantity::Quantity;
 use crate::ruler::lattice_above;
 use tidegate_scenario::{FlowDirection, ResultSet, RunResult, Series};
 
-/// A rate is averaged over about this share of the time shown: in shorter bins it only flickers.
+/// A rate is averaged over about this share of the time shown: shorter bins only flicker.
 const RATE_SHARE: f64 = 1.0 / 150.0;
 
-/// With more runs than that, the largest values would hide the means of others.
+/// With more runs than this, the largest values would hide other runs' means.
 const MOST_SHADOWS: usize = 4;
 
 /// The figures that tell the story, and those that are looked up when it raises questions: one for
@@ -25,7 +25,7 @@ pub(crate) fn history(set: &ResultSet, pens: &Pens) -> (Vec<Figure>, Vec<Figure>
     (drawn(&main), drawn(&more))
 }
 
-/// What was recorded, without what is drawn together with something else.
+/// The recorded quantities, without those that are drawn as part of another one.
 fn quantities(set: &ResultSet) -> Vec<Quantity> {
     let mut all: Vec<Quantity> = Vec::new();
     for run in &set.runs {
@@ -52,7 +52,7 @@ fn is_echo(run: &RunResult, flow: &str) -> bool {
         .any(|f| f.name == flow && f.direction == FlowDirection::Echo)
 }
 
-/// What all figures of a set have in common.
+/// What all figures of a set share.
 struct Charts<'a> {
     set: &'a ResultSet,
     pens: &'a Pens,
@@ -158,7 +158,7 @@ impl Charts<'_> {
         })
     }
 
-    /// What the quantity is seen against, from the first run that recorded it.
+    /// The curve behind the quantity, from the first run that recorded it.
     fn backdrop(&self, runs: &[RunResult], quantity: &Quantity) -> Option<Curve> {
         let behind = quantity.backdrop()?;
         let recorded_as = Quantity::named(behind.quantity);
@@ -186,7 +186,7 @@ impl Charts<'_> {
         }
     }
 
-    /// Everything that figures on a common axis have to show.
+    /// All values that figures on a common axis have to show.
     fn values(&self, quantity: &Quantity) -> Vec<f64> {
         let behind = quantity.backdrop().map(|b| Quantity::named(b.quantity));
         let shown = || std::iter::once(quantity).chain(&behind);

@@ -22,7 +22,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// `text` as something to link to: letters and digits, the rest as hyphens.
+/// `text` as a link target: letters and digits, everything else as hyphens.
 pub(crate) fn anchor(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_alphanumeric() { c } else { '-' })

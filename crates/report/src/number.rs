@@ -1,6 +1,6 @@
 //! Numbers as text.
 
-/// With that many decimals; what rounds to nothing has no sign.
+/// With that many decimals; a value that rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let is_nothing = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
@@ -10,7 +10,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// bit/s as Mbit/s: two decimals, and of slow links as many as leave two figures.
+/// bit/s as Mbit/s: two decimals, and on slow links as many as two significant figures need.
 pub fn mbps(bps: f64) -> String {
     let mbps = bps / 1e6;
     let decimals = match mbps.abs() {
@@ -28,7 +28,7 @@ pub(crate) fn percent(share: f64) -> String {
     fixed(share * 100.0, 1)
 }
 
-/// Milliseconds in a sentence: as many figures as anybody remembers.
+/// Milliseconds in a sentence, with as many figures as a reader remembers.
 pub(crate) fn about(value: f64) -> String {
     fixed(value, if value.abs() < 9.95 { 1 } else { 0 })
 }

@@ -66,9 +66,9 @@ pub fn page(sets: &[ResultSet], from: &Provenance) -> String {
     results_document(&title, &body, from)
 }
 
-/// Simulator against kernel as one page of HTML, likewise: the table of comparisons with the known
-/// reasons of differences, then for each set, whose runs are the kernel's and the simulator's, what
-/// [`page`] shows of it, their curves laid over each other.
+/// Simulator against kernel as one page of HTML that is well-formed XML too: the table of comparisons with the known
+/// reasons of differences, then for each set, which holds a kernel's and a simulator's run, what [`page`] shows of it,
+/// with their curves in the same figures.
 pub fn agreement_page(comparisons: &[Comparison], sets: &[ResultSet], from: &Provenance) -> String {
     const TITLE: &str = "The simulator against the kernel";
     let pens = pens(sets);
@@ -99,8 +99,8 @@ fn results_document(title: &str, body: &str, from: &Provenance) -> String {
     document(title, "", &format!("{body}{footer}"))
 }
 
-/// A page of HTML that is well-formed XML too, if `body` is: in the style of all pages here, with
-/// `style` on top. It loads nothing, and a browser runs nothing in it and takes no other style, whatever `body` holds.
+/// A page of HTML that is well-formed XML too, if `body` is: in the style of all pages here, with `style` on top.
+/// Whatever `body` holds, the page loads nothing, and a browser runs no script and applies no other style.
 pub fn document(title: &str, style: &str, body: &str) -> String {
     let style = format!("\n{STYLE}{}{style}", theme_rules());
     format!(
@@ -116,13 +116,13 @@ pub fn document(title: &str, style: &str, body: &str) -> String {
     )
 }
 
-/// Nothing but this style, told by its hash.
+/// Allows this style alone, identified by its hash.
 fn policy(style: &str) -> String {
     let hash = BASE64.encode(&Sha256::digest(style));
     format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")
 }
 
-/// A figure twice, of which a browser shows the one that fits: across the page, and as wide as a phone is.
+/// A figure in two sizes, page-wide and phone-wide; a browser shows the one that fits.
 pub fn responsive(figure: &Figure) -> String {
     let narrow = Figure {
         size: Figure::PHONE,
@@ -229,12 +229,12 @@ fn pictures(figures: &[Figure]) -> String {
     html
 }
 
-/// One line a run over all sets, and the way to each.
+/// One line a run over all sets, with a link to each set.
 fn overview(sets: &[ResultSet], pens: &Pens) -> String {
     links(sets) + &card(&overview::grid(sets), pens)
 }
 
-/// The way to each set.
+/// A link to each set.
 fn links(sets: &[ResultSet]) -> String {
     let mut html = String::from("<nav>");
     for (index, set) in sets.iter().enumerate() {

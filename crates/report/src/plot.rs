@@ -41,7 +41,7 @@ impl Figure {
     pub const WIDE: (u32, u32) = (940, 300);
     /// The full width, for several below each other.
     pub const STRIP: (u32, u32) = (940, 215);
-    /// What a phone shows of it without making letters smaller.
+    /// The size that a phone shows without shrinking the letters.
     pub const PHONE: (u32, u32) = (336, 230);
     /// Two side by side.
     pub const HALF: (u32, u32) = (460, 290);

@@ -1,4 +1,4 @@
-//! What the names of recorded quantities mean to a reader.
+//! Recorded quantities: title, unit and place on a page.
 
 use crate::colour::Colour;
 use crate::plot::{Axis, Mark, Scale};
@@ -12,13 +12,13 @@ pub(crate) struct Quantity {
     pub(crate) title: String,
     /// Unit on the axis.
     pub(crate) unit: String,
-    /// What a recorded value is multiplied by to have that unit.
+    /// Factor from a recorded value to that unit.
     pub(crate) factor: f64,
-    /// The ping that it belongs to, apart from the flows that carry something.
+    /// The ping that it belongs to, if it does not belong to a flow with payload.
     pub(crate) echo: Option<String>,
 }
 
-/// Another quantity behind this one, to see it against.
+/// Another quantity, drawn behind this one for reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Backdrop {
     /// Its name in the results.
@@ -31,7 +31,7 @@ pub(crate) struct Backdrop {
     pub(crate) colour: Colour,
 }
 
-/// What tells the story, in the order of the page.
+/// Quantities that tell the story, in the order of the page.
 const MAIN: [(&str, &str); 6] = [
     ("queue_delay_ms", "Queueing delay"),
     ("rtt_ms", "Round-trip time at the sender"),
@@ -41,7 +41,7 @@ const MAIN: [(&str, &str); 6] = [
     ("agent_rtt_ms", "The agent's RTT against the truth"),
 ];
 
-/// What is looked up when the story raises questions.
+/// Quantities to look up when the story raises questions.
 const MORE: [(&str, &str); 11] = [
     ("up_queue_delay_ms", "Queueing delay of the uplink"),
     ("true_rtt_ms", "Round-trip time that the link made"),
@@ -86,7 +86,7 @@ const TRUTH: Backdrop = Backdrop {
 };
 
 impl Quantity {
-    /// The quantity of that name; one that is not known is described by the name itself.
+    /// The quantity with that name; an unknown one is described by its name.
     pub(crate) fn named(name: &str) -> Self {
         let unit = UNITS.iter().find(|(ending, ..)| name.ends_with(ending));
         let (ending, unit, factor) = unit.copied().unwrap_or(("", "", 1.0));
@@ -113,7 +113,7 @@ impl Quantity {
         }
     }
 
-    /// Its place on the page: what is known first.
+    /// Its place on the page: known quantities come first.
     pub(crate) fn rank(name: &str) -> usize {
         let mut known = MAIN.iter().chain(&MORE);
         known
@@ -126,17 +126,17 @@ impl Quantity {
         Self::rank(&self.name) < MAIN.len()
     }
 
-    /// Whether it is something each second, of which means over time make sense.
+    /// Whether it is a rate, so that means over time make sense.
     pub(crate) fn is_rate(&self) -> bool {
         self.name.ends_with("_bps")
     }
 
-    /// The quantity that holds the largest values where this one holds means.
+    /// The quantity that records the largest values where this one records means.
     pub(crate) fn shadow(&self) -> Option<&'static str> {
         (self.name == "queue_delay_ms").then_some("queue_delay_max_ms")
     }
 
-    /// What it is seen against.
+    /// The quantity drawn behind it.
     pub(crate) fn backdrop(&self) -> Option<Backdrop> {
         match self.name.as_str() {
             "goodput_bps" => Some(CAPACITY),

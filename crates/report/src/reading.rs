@@ -1,4 +1,4 @@
-//! What the numbers say, in words.
+//! A result set in words.
 
 use crate::digest::{Digest, counted, digests, ratio, studied};
 use crate::number::{about, compared, fixed, mbps, size};
@@ -110,7 +110,7 @@ fn fairness(digests: &[Digest]) -> Option<String> {
     })
 }
 
-/// The run's name, with a caveat if it may not be believed.
+/// The run's name, with a caveat if the run is in doubt.
 fn name(run: &RunResult) -> String {
     if run.health.warnings.is_empty() {
         run.name.clone()

@@ -4,14 +4,14 @@
 use crate::digest::counted;
 use tidegate_scenario::{FlowDirection, RunResult};
 
-/// A larger object takes more than a handshake and an answer.
+/// Largest object that fits into one packet: a larger one takes more than a handshake and an answer.
 const ONE_PACKET: u64 = 1400;
 /// From `connect` to the answer: the handshake, and the request with its answer.
 const ROUND_TRIPS: f64 = 2.0;
 
-/// Round trips a minute under load: the mean of what new connections get beside the load, by fetches of
-/// objects of one packet, and of what the loading connections get, by their senders' round trips. Means are of
-/// everything, so a handshake that was lost counts with its second of waiting. None without such fetches or load.
+/// Round trips a minute under load: the mean of two rates. New connections beside the load are measured by fetches of
+/// objects of one packet, the loading connections by their senders' round trips. Means include everything, so a lost
+/// handshake counts with its second of waiting. None without such fetches or without load.
 pub(crate) fn rpm(run: &RunResult) -> Option<f64> {
     let small = run.fetches.iter().filter(|fetch| fetch.bytes <= ONE_PACKET);
     let new = small

@@ -1,5 +1,4 @@
-//! Rulers: an axis laid against its values, with ticks at round numbers, as plotters wants its
-//! coordinates.
+//! Rulers: an axis laid out for its values, with ticks at round numbers, in the form that plotters needs.
 
 use crate::axis::{Axis, finite};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -44,7 +43,7 @@ impl Ruler {
         }
     }
 
-    /// Whether places are by ratio.
+    /// Whether the ruler is logarithmic.
     pub(crate) fn is_log(&self) -> bool {
         self.log
     }
@@ -57,7 +56,7 @@ impl Ruler {
         } else {
             (value - low) / (high - low)
         };
-        // The logarithm of what is not positive is -∞ or NaN: below everything that can be shown.
+        // The logarithm of a value that is not positive is -∞ or NaN: below everything that can be shown.
         if place > 0.0 { place.min(1.0) } else { 0.0 }
     }
 
@@ -183,7 +182,7 @@ impl ValueFormatter<f64> for Ruler {
     }
 }
 
-/// A range around a value that stands alone.
+/// A range around a single value.
 fn widened(value: f64) -> (f64, f64) {
     match value {
         0.0 => (0.0, 1.0),
@@ -191,7 +190,7 @@ fn widened(value: f64) -> (f64, f64) {
     }
 }
 
-/// Round numbers: these times powers of ten.
+/// Mantissas of round numbers.
 const LATTICE: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
 
 /// The round number that is at least `value`, which is positive.

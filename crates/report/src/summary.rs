@@ -1,4 +1,4 @@
-//! A run in one line: the columns of the main table, for people, and of a sweep's rows, for programs.
+//! A run in one line: columns of the main table, for people, and of a sweep's rows, for programs.
 
 use crate::digest::{Digest, counted, digests, ratio};
 use crate::grid::{Column, Grid, Head};
@@ -33,7 +33,7 @@ pub(crate) fn summary(set: &ResultSet) -> Grid {
     Grid::new("", &rows, summary_columns())
 }
 
-/// Those of the main table.
+/// The columns of the main table.
 pub(crate) fn summary_columns<'a>() -> Vec<Column<Row<'a>>> {
     let mut columns = identity();
     columns.extend(speed());
@@ -170,12 +170,12 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A run's number, in the unit that the name tells; none where there was nothing of it.
+    /// A run's number in the unit that the name states; none if the run has none.
     pub fn value(&self, measured: &Measured) -> Option<f64> {
         (self.of)(measured)
     }
 
-    /// The same as it is written; empty where there was nothing of it.
+    /// The number as it is written; empty if the run has none.
     pub fn cell(&self, measured: &Measured) -> String {
         let value = self.value(measured);
         // Adding 0 takes the sign from a negative one.
@@ -183,7 +183,7 @@ impl Metric {
     }
 }
 
-/// What a run measured, each direction by itself.
+/// Results of a run, for each direction.
 pub struct Measured<'a> {
     run: &'a RunResult,
     down: Digest<'a>,
@@ -191,7 +191,7 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// That of one run.
+    /// The results of one run.
     pub fn new(run: &'a RunResult) -> Self {
         Self {
             run,
@@ -232,7 +232,7 @@ impl<'a> Measured<'a> {
             .map(move |arrivals| of(&arrivals.all))
     }
 
-    /// The same of those of which some have finished.
+    /// The same, of those classes in which flows have finished.
     fn completions(&self, of: fn(&FlowClassResult) -> f64) -> impl Iterator<Item = f64> {
         let arrivals = self.run.arrivals.iter();
         let finished = arrivals.filter(|arrivals| arrivals.all.finished > 0);
@@ -244,7 +244,7 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// The sum, 0 of nothing: a sum of no floats is -0.
+/// The sum; 0 if there are no values, since Rust's sum of no floats is -0.
 fn total(values: impl Iterator<Item = f64>) -> Option<f64> {
     Some(values.fold(0.0, |sum, value| sum + value))
 }
@@ -265,8 +265,8 @@ const fn metric(
     Metric { name, about, of }
 }
 
-/// What a row says of a run. Of several flows, goodputs are added up, and of round trips, fetches and
-/// pings the largest of each number is taken, as in the tables.
+/// Columns of a row. For several flows, goodputs are added; of round trips, fetches and pings the largest of each
+/// number is taken, as in the tables.
 pub const METRICS: [Metric; 39] = [
     metric(
         "goodput_bps",

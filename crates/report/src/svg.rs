@@ -1,6 +1,6 @@
-//! The paper that figures are drawn on: plotters' SVG backend, and what it lacks for a page —
-//! a finer grid than whole pixels, colours that a style sheet can turn over for a dark screen,
-//! and the width of a text whose font only the reader's browser knows.
+//! The surface on which figures are drawn: plotters' SVG backend with what a page needs in addition: a finer grid than
+//! whole pixels, colours that a style sheet can invert for a dark screen, and the width of a text whose font only the
+//! reader's browser knows.
 
 use crate::colour::{Colour, Pen};
 use plotters::coord::Shift;
@@ -13,7 +13,7 @@ pub(crate) const UNITS: u32 = 2;
 /// Where figures are drawn.
 pub(crate) type Paper<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What drawing may fail with; on a `String` it never does.
+/// The error type of drawing; drawing to a `String` never fails.
 pub(crate) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Background.
@@ -27,7 +27,7 @@ pub(crate) const GRID: Colour = Colour::new(0xDF, 0xE3, 0xE8);
 /// Grid lines between those.
 pub(crate) const HAIR: Colour = Colour::new(0xF0, 0xF2, 0xF5);
 
-/// The colours that a dark page replaces, and by which CSS variable.
+/// The colours that a dark page replaces, and their CSS variables.
 const THEME: [(Colour, &str); 6] = [
     (PAPER, "--paper"),
     (INK, "--ink"),
@@ -104,8 +104,8 @@ pub(crate) fn units(px: f64) -> i32 {
     (px * f64::from(UNITS)).round() as i32
 }
 
-/// About how wide `text` is at `px` CSS pixels, in CSS pixels. The font is the reader's, so this
-/// takes the widths of a common sans-serif and errs on the wide side.
+/// Approximate width of `text` at `px` CSS pixels, in CSS pixels. The font is the reader's, so this takes the widths
+/// of a common sans-serif and errs on the wide side.
 pub(crate) fn text_width(text: &str, px: f64) -> f64 {
     let ems: f64 = text
         .chars()

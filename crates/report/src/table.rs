@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use tidegate_scenario::{Comparison, ResultSet};
 use tidegate_terminal::{Cell, Color, Style, Table, Text, screen_width};
 
-/// Width where nobody says how wide the screen is.
+/// Width if standard output is no terminal.
 const PLAIN_WIDTH: usize = 120;
 
 /// What an empty cell shows.
@@ -51,7 +51,7 @@ fn render(set: &ResultSet, screen: &Screen) -> Text {
     apart(&blocks)
 }
 
-/// With a blank line between each two.
+/// Joins texts with a blank line between them.
 fn apart(blocks: &[Text]) -> Text {
     let mut text = Text::default();
     for (number, block) in blocks.iter().enumerate() {
@@ -63,7 +63,7 @@ fn apart(blocks: &[Text]) -> Text {
     text
 }
 
-/// What the text is for.
+/// The screen that the text is for.
 struct Screen {
     width: usize,
     styled: bool,
@@ -78,7 +78,7 @@ impl Screen {
         }
     }
 
-    /// A table with its title, and what there was no room for.
+    /// A table with its title, and a note of the columns for which there was no room.
     fn section(&self, grid: Grid) -> Text {
         let whole = grid.heads.clone();
         let grid = grid.fitted(self.width, natural_width);
@@ -142,8 +142,8 @@ impl Screen {
     }
 }
 
-/// The heads as text of several lines: quantity, statistic, unit. A quantity that the column
-/// before has named already is not repeated, and a line that no column needs is left out.
+/// The heads as text of several lines: quantity, statistic, unit. A quantity is not repeated if the previous column
+/// has the same, and a line that no column needs is left out.
 fn heads(grid: &Grid) -> Vec<String> {
     let mut before = "";
     let mut labels: Vec<[&str; 3]> = Vec::new();

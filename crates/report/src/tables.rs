@@ -1,4 +1,4 @@
-//! Which tables a result set fills.
+//! Chooses the tables of a result set.
 
 use crate::digest::{counted, ratio};
 use crate::grid::{Column, Grid, Head};
@@ -9,7 +9,7 @@ use tidegate_scenario::{
     ResultSet, RttAccuracy, RunResult, VideoResult,
 };
 
-/// Every table of the set that has something to say, the main one first.
+/// Every table of the set that has content, the main one first.
 pub(crate) fn tables(set: &ResultSet) -> Vec<Grid> {
     [
         summary(set),
@@ -26,7 +26,7 @@ pub(crate) fn tables(set: &ResultSet) -> Vec<Grid> {
     .collect()
 }
 
-/// Every table with the heads of its columns, whether there is anything to say or not.
+/// Every table with the heads of its columns, whether it has content or not.
 pub(crate) fn all_heads() -> Vec<(&'static str, Vec<Head>)> {
     fn heads<T>(columns: Vec<Column<T>>) -> Vec<Head> {
         columns.iter().map(Column::head).collect()
@@ -128,7 +128,7 @@ fn median_ms(fetch: &FetchResult) -> Option<f64> {
 
 type Of<'a, T> = (&'a str, &'a T);
 
-/// With more flows than that a table of them tells nobody anything; the JSON has them.
+/// With more flows than this a table of them tells nothing; the JSON has them.
 const MOST_FLOWS: usize = 50;
 
 fn flows(set: &ResultSet) -> Grid {
@@ -175,7 +175,7 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
     ]
 }
 
-/// The flow, unless it is an echo, which carries nothing for anybody.
+/// The flow, unless it is an echo, which carries no payload.
 fn payload(flow: &FlowResult) -> Option<&FlowResult> {
     (flow.direction != FlowDirection::Echo).then_some(flow)
 }
@@ -259,7 +259,7 @@ fn arrival_columns<'a>() -> Vec<Column<ArrivalRow<'a>>> {
     ]
 }
 
-/// What sizes a row's flows have: `10–100 KB`.
+/// The range of sizes of a row's flows: `10–100 KB`.
 fn sizes(row: &ArrivalRow) -> String {
     let FlowClassResult {
         from_bytes,
@@ -391,7 +391,7 @@ fn health(set: &ResultSet) -> Grid {
     Grid::new("Health of the runs", &rows, health_columns())
 }
 
-/// Whether there was anything to keep time of: a simulator has nothing to report.
+/// Whether a run kept real time: a simulator has nothing to report.
 fn watched(health: &Health) -> bool {
     counted(health.timing_error_ms).is_some()
         || health.plumbing_losses > 0

@@ -1,4 +1,4 @@
-//! Fewer points, same picture.
+//! Thins curves without changing the picture.
 
 /// Thins a curve to what `columns` pixel columns between `low` and `high` can show: of the points
 /// that fall into one column it keeps the first, the smallest, the largest and the last, in their

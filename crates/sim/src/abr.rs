@@ -1,4 +1,4 @@
-//! Adaptive bit rates: which step of a video's ladder its player asks for next.
+//! Adaptive bit rates: which step of a video's ladder its player requests next.
 //!
 //! ```text
 //!  a segment has come ─▶ observe(its throughput) ─▶ choose(buffer) ─▶ the next one's step
@@ -15,10 +15,10 @@ use mpc::RobustMpc;
 use std::collections::VecDeque;
 use tidegate_scenario::{AbrAlgorithm, AdaptiveVideoSpec};
 
-/// Segments whose throughput a prediction is made from (Yin et al. 2015, section 7.1).
+/// Number of segments that a throughput prediction uses (Yin et al. 2015, section 7.1).
 const PAST: usize = 5;
 
-/// An algorithm with what it has seen.
+/// An algorithm, and the throughputs that it has seen.
 #[derive(Debug)]
 pub struct Abr {
     /// Steps in Mbit/s, rising.
@@ -35,7 +35,7 @@ enum Algorithm {
 }
 
 impl Abr {
-    /// That of a video, which has seen nothing.
+    /// The algorithm of a video, before its first segment.
     pub fn new(spec: &AdaptiveVideoSpec) -> Self {
         Self {
             ladder: spec.ladder_mbps(),
@@ -51,7 +51,7 @@ impl Abr {
         }
     }
 
-    /// A segment has come at that many Mbit/s, from its request to its last byte.
+    /// A segment has arrived at that many Mbit/s, measured from its request to its last byte.
     pub fn observe(&mut self, mbps: f64) {
         if let Algorithm::RobustMpc(mpc) = &mut self.algorithm {
             mpc.observe(mbps);
@@ -62,8 +62,8 @@ impl Abr {
         }
     }
 
-    /// The step for the next segment, from 0, while so many seconds are buffered; `last` is that of the segment before. The
-    /// first is the lowest: nothing is known of the link.
+    /// The step for the next segment, from 0, with `buffered_s` seconds buffered; `last` is the previous segment's
+    /// step. The first segment gets the lowest step, since nothing is known of the link.
     pub fn choose(&mut self, buffered_s: f64, last: Option<usize>) -> usize {
         let (Some(last), Some(predicted)) = (last, harmonic_mean(&self.throughputs)) else {
             return 0;
@@ -76,7 +76,7 @@ impl Abr {
     }
 }
 
-/// The highest step that is no more than that, or else the lowest.
+/// The highest step that is at most `mbps`, or else the lowest.
 fn below(ladder: &[f64], mbps: f64) -> usize {
     ladder
         .partition_point(|step| *step <= mbps)

@@ -1,7 +1,6 @@
-//! What the hosts do: one application a flow, a page reader, a player.
+//! Applications on the hosts: one for each flow, page reader and player.
 //!
-//! An application has both its ends here, client and server; what one knows of the other has
-//! nevertheless to travel.
+//! An application holds both its ends, client and server. What one end knows must still travel to the other.
 
 mod datagrams;
 mod exchange;
@@ -34,8 +33,8 @@ use tidegate_time::Instant;
 
 /// An application. Each call that returns an instant asks to be woken then, or earlier.
 pub trait Application: Send {
-    /// Its term has begun, or the time has come that it asked for; it may come early. Returns when to
-    /// be woken next.
+    /// Its term has begun, or the instant that it asked for has come; the call may be early. Returns when to be woken
+    /// next.
     fn wake(&mut self, context: &mut Context) -> Option<Instant>;
 
     /// Something has happened to one end of its connection `tag`: there may be something to read, or
@@ -81,7 +80,7 @@ pub trait Application: Send {
         None
     }
 
-    /// Its term is over; that may be said more than once.
+    /// Its term is over; the call may be repeated.
     fn stop(&mut self, _context: &mut Context) {}
 
     /// Its flow, if it has one that is reported.
@@ -107,7 +106,7 @@ pub trait Application: Send {
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult);
 }
 
-/// What an application can do, and for whom: handed to it when it is called.
+/// The hosts and the network, for the application that is being called.
 pub struct Context<'a> {
     /// The application's number.
     pub app: u32,
@@ -115,7 +114,7 @@ pub struct Context<'a> {
     pub workload: usize,
     /// The hosts.
     pub hosts: &'a mut Hosts,
-    /// What lies between them.
+    /// The network between the hosts.
     pub network: &'a mut Network,
 }
 
@@ -130,7 +129,7 @@ impl Context<'_> {
         self.hosts.open(self.network, self.workload, self.app, tag)
     }
 
-    /// Does something to an end, if the connection still has it.
+    /// Calls `act` with an end, if the connection still has it.
     pub fn with<T>(
         &mut self,
         connection: ConnectionId,
@@ -148,7 +147,7 @@ impl Context<'_> {
         for side in [Side::Client, Side::Server] {
             self.with(connection, side, Connection::abort);
         }
-        // Both know: nobody takes what is still on the way.
+        // Both ends know of the reset: packets still under way are dropped.
         if self.hosts.pair(connection).is_some() {
             self.hosts.remove(self.network, connection);
         }
@@ -207,16 +206,16 @@ pub struct ScheduledApplication {
     pub stop: Instant,
 }
 
-/// What applications are made of.
+/// Everything from which applications are built.
 #[derive(Clone, Copy)]
 pub struct Ingredients<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// What was read for it.
+    /// The recordings and other inputs that were read for it.
     pub inputs: &'a LinkInputs,
     /// Which part of the run counts.
     pub window: Window,
-    /// Time from one point of their curves to the next, if they keep any.
+    /// Time from one point of their curves to the next; none without curves.
     pub bin: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
-//! What a result depends on beside what is asked for: the simulator itself.
+//! The version of the simulator itself, on which a result depends beside its scenario and run.
 
-/// Counts the changes after which some scenario has another result: of a law, a link, TCP, an
-/// application, a measurement, the form of a result. Whoever makes one raises it, and has
-/// `tests/golden/hashes.txt` written anew; results of different versions are not of one sweep.
+/// Counts the changes that alter some scenario's result: of a law, a link, TCP, an application, a measurement, the
+/// form of a result. If you make such a change, raise it and regenerate `tests/golden/hashes.txt`; results of
+/// different versions do not belong to one sweep.
 pub const BEHAVIOUR_VERSION: u32 = 26;

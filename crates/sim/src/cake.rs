@@ -1,8 +1,8 @@
-//! Shapers with CAKE's queues at the client's router, behind the link down and in front of the link up, and cake-autorate,
-//! which steers them.
+//! Shapers with CAKE's queues at the client's router, behind the downlink and in front of the uplink, and
+//! cake-autorate, which adjusts their rates.
 //!
-//! CAKE's queues are FQ-CoDel's here, with CAKE's target (5 ms, or the time of one and a half packets at the shaper's rate) and
-//! its quantum, which is smaller at slow rates. That leaves out what makes no difference to some flows of one host: isolation
+//! The queues are FQ-CoDel with CAKE's target (5 ms, or the time of one and a half packets at the shaper's rate) and
+//! CAKE's quantum, which is smaller at slow rates. Left out is what does not affect some flows of one host: isolation
 //! of hosts, priorities, BLUE, and the filter of acknowledgements, which is off by default.
 
 mod autorate;
@@ -20,10 +20,10 @@ use tidegate_time::Instant;
 /// Bytes that CAKE's queue holds, at least.
 const QUEUE_BYTES: usize = 4 << 20;
 
-/// The packet by which CAKE's target is lengthened, in bits.
+/// The packet whose transmission time lengthens CAKE's target, in bits.
 const PACKET_BITS: f64 = 8.0 * 1514.0;
 
-/// What a device counts beyond each IP packet: an Ethernet header.
+/// Bytes that a device counts beyond each IP packet: an Ethernet header.
 const HEADER_BYTES: u64 = 14;
 
 /// CAKE's quantum, in bytes.
@@ -34,7 +34,7 @@ const MOST_QUANTUM: f64 = 1514.0;
 const TARGET: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The two shapers' rates over time, and what steers them.
+/// The two shapers' rates over time, and the controller that steers them.
 #[derive(Debug)]
 pub struct Cake {
     autorate: Option<Autorate>,
@@ -44,9 +44,9 @@ pub struct Cake {
     pub routes: [RouteId; 2],
     /// The next echo's number.
     pings: u64,
-    /// Bytes that had passed at the last look, each packet's Ethernet header among them.
+    /// Bytes that had passed at the last measurement, each packet's Ethernet header included.
     passed: [u64; 2],
-    /// Since when each rate is in force, in kbit/s.
+    /// Each rate in kbit/s, with the time since when it is in force.
     rates: [Vec<(Instant, f64)>; 2],
 }
 
@@ -68,7 +68,7 @@ impl Cake {
         }
     }
 
-    /// Begins to steer, if it does.
+    /// Begins to steer, if there is a controller.
     pub fn start(&self, events: &mut EventQueue) {
         if let Some(autorate) = &self.autorate {
             let first = Instant::ZERO + autorate.monitor_interval();
@@ -85,7 +85,7 @@ impl Cake {
         (probe, PING_INTERVAL / PINGERS as u32)
     }
 
-    /// So many bytes have passed the shapers' devices so far. Returns when to look next.
+    /// `passed` bytes have passed the shapers' devices so far. Returns the time until the next measurement.
     pub fn monitor(&mut self, passed: [u64; 2]) -> Option<Duration> {
         let autorate = self.autorate.as_mut()?;
         let further = [0, 1].map(|direction| passed[direction] - self.passed[direction]);
@@ -112,7 +112,7 @@ impl Cake {
             .collect()
     }
 
-    /// The mean of a shaper's rate while it counts, in bit/s.
+    /// The mean of a shaper's rate within the window, in bit/s.
     pub fn mean_bps(&self, direction: usize, window: Window) -> f64 {
         let rates = &self.rates[direction];
         let ends = rates.iter().skip(1).map(|&(at, _)| at).chain([window.end]);
@@ -139,7 +139,7 @@ pub fn passed(stats: &Stats) -> u64 {
     stats.delivered_bytes + HEADER_BYTES * stats.delivered_packets
 }
 
-/// What a shaper is made of.
+/// The link model of a shaper.
 pub fn shaper(shaped: &ShapedSpec) -> Config {
     let bps = shaped.mbps * 1e6;
     Config {
@@ -147,7 +147,7 @@ pub fn shaper(shaped: &ShapedSpec) -> Config {
             packets: None,
             bytes: Some(QUEUE_BYTES),
             policy: Policy::FqCodel(queues(bps)),
-            // CAKE marks what is ECN-capable, always.
+            // CAKE always marks packets that are ECN-capable.
             marking: Marking {
                 ecn: true,
                 ..Marking::default()
@@ -158,8 +158,8 @@ pub fn shaper(shaped: &ShapedSpec) -> Config {
     }
 }
 
-/// CAKE's target, interval and quantum at that rate (`cake_set_rate` of sch_cake.c). The quantum is what passes in the 4096th
-/// part of a second, within its bounds.
+/// CAKE's target, interval and quantum at that rate (`cake_set_rate` of sch_cake.c). The quantum is what passes in
+/// 1/4096 s, within its bounds.
 pub fn queues(bps: f64) -> FqCodelPolicy {
     let target = TARGET.max(Duration::from_secs_f64(1.5 * PACKET_BITS / bps));
     FqCodelPolicy {

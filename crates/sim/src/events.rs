@@ -1,10 +1,9 @@
-//! The event queue: who wants to be woken when.
+//! The event queue: what is to be woken when.
 //!
-//! Everything that can be woken has at most one entry. Timers of TCP move with almost every segment,
-//! and nearly always away: an entry is therefore moved forward only, and one that comes up too early is
-//! put where it should be by then, without a look at what it would wake. So the usual segment costs two
-//! visits to the heap, those of the two links it crosses, both near the top however many connections
-//! sleep below.
+//! Every target has at most one entry. TCP's timers move with almost every segment, and nearly always to a later time.
+//! So an entry is only ever moved to an earlier time; one that comes up too early is put at its due time then, without
+//! a look at its target. The usual segment therefore costs two visits to the heap, those of the two links that it
+//! crosses, both near the top however many connections sleep below.
 
 use tidegate_time::Instant;
 
@@ -12,17 +11,17 @@ use tidegate_time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target(u32);
 
-/// Kinds of [`Target`]. At the same instant they are woken in this order, and those of a kind in order
-/// of their numbers: the order does not depend on who asked first.
+/// Kinds of [`Target`]. At the same instant they are woken in this order, and those of a kind in order of their
+/// numbers: the order does not depend on which asked first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The observers: what happens at their instant they see from before.
+    /// The observers: they see the state before anything else happens at their instant.
     Clock,
     /// Links.
     Link,
     /// The hosts' interfaces.
     Interface,
-    /// What waits at the client's edge, and what asks there.
+    /// Packets held at the client's edge, and the law's echoes there.
     Edge,
     /// Ends of connections.
     End,
@@ -32,15 +31,15 @@ pub enum Kind {
 
 /// Numbers of the clocks, in the order in which they are woken.
 pub mod clock {
-    /// Who observes the flows.
+    /// Observes the flows.
     pub const SAMPLER: usize = 0;
     /// The end of the warm-up.
     pub const WARMUP: usize = 1;
-    /// Who draws the curves.
+    /// Records the curves.
     pub const CURVES: usize = 2;
     /// cake-autorate's next echo.
     pub const PING: usize = 3;
-    /// cake-autorate's next measurement of what has passed.
+    /// cake-autorate's next measurement of how much has passed.
     pub const MONITOR: usize = 4;
 }
 
@@ -95,7 +94,7 @@ const ARITY: usize = 4;
 /// Not in the heap.
 const ABSENT: u32 = u32::MAX;
 
-/// What is known of a target.
+/// State of a target.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// When it is to be woken; [`Instant::MAX`]: never.
@@ -113,7 +112,7 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// The next to be woken before `until`, and when. It is not woken again unless it is asked for.
+    /// The next target to be woken before `until`, and when. It is not woken again unless it asks.
     pub fn pop(&mut self, until: Instant) -> Option<(Instant, Target)> {
         loop {
             let first = *self.heap.first()?;
@@ -126,7 +125,7 @@ impl EventQueue {
                 slot.due = Instant::MAX;
                 return Some((at, target));
             }
-            // Too early: it has changed its mind since.
+            // Too early: its time has been moved since.
             match slot.due {
                 Instant::MAX => self.remove(0),
                 due => self.sift_down(0, Entry::new(due, target)),
@@ -134,7 +133,7 @@ impl EventQueue {
         }
     }
 
-    /// Wakes `target` at `at` and not before; never if that is none.
+    /// Wakes `target` at `at` and not before; never if `at` is none.
     pub fn set(&mut self, target: Target, at: Option<Instant>) {
         let due = at.unwrap_or(Instant::MAX);
         let slot = self.slot(target);
@@ -152,7 +151,7 @@ impl EventQueue {
         }
     }
 
-    /// Wakes `target` at `at` or, if it is to be woken earlier, then.
+    /// Wakes `target` at `at`, or earlier if it is already to be woken earlier.
     pub fn wake_by(&mut self, target: Target, at: Instant) {
         if at < self.slot(target).due {
             self.set(target, Some(at));

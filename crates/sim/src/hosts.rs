@@ -1,4 +1,4 @@
-//! The two hosts: their connections, and what they are set to.
+//! The two hosts: their connections and settings.
 
 use crate::events::{Kind, Target};
 use crate::network::Network;
@@ -20,7 +20,7 @@ use tidegate_tcp::steer::{Edge, Shares};
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State, Ticks};
 use tidegate_time::Instant;
 
-/// Measures, and wants nothing.
+/// Measures without steering.
 const NO_LAW: Params = Params {
     law: Law::None,
     lambda: 0.0,
@@ -29,13 +29,13 @@ const NO_LAW: Params = Params {
     stampless: false,
 };
 
-/// A connection, both ends of it.
+/// Both ends of a connection.
 #[derive(Debug)]
 pub struct Pair {
     /// Client, server; the server's appears with the SYN.
     ends: [Option<Connection>; 2],
     id: ConnectionId,
-    /// The application that it belongs to, and what that calls it.
+    /// The application that it belongs to, and that application's tag for it.
     pub app: u32,
     /// See [`Self::app`].
     pub tag: u32,
@@ -54,7 +54,7 @@ impl Pair {
         self.ends[index(side)].as_ref()
     }
 
-    /// As [`Self::end`]. Whoever changes it calls [`Self::settle`].
+    /// As [`Self::end`]. A caller that changes it must call [`Self::settle`].
     pub fn end_mut(&mut self, side: Side) -> Option<&mut Connection> {
         self.ends[index(side)].as_mut()
     }
@@ -89,8 +89,8 @@ impl Pair {
         true
     }
 
-    /// Has the sender of the data of that direction do as it is told, in place of its congestion control. Returns whether
-    /// it is there.
+    /// Puts the sender of that direction's data under manual control, in place of its congestion control. Returns
+    /// whether the sender exists.
     pub fn set_sender(
         &mut self,
         network: &mut Network,
@@ -109,7 +109,7 @@ impl Pair {
         true
     }
 
-    /// A segment arrives at an end, which a SYN may make.
+    /// A segment arrives at an end; a SYN may create that end.
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &mut Segment) {
         let now = network.now;
         let own = self.own.as_ref();
@@ -128,14 +128,14 @@ impl Pair {
         if let Some(samples) = samples {
             self.consult(side, now, segment, samples);
         }
-        // The kernel acknowledges before the application has been woken and has read, so the window
-        // lacks what has just come. A textbook's host has nobody to wake.
+        // The kernel acknowledges before the application has woken and read, so the window lacks the segment that has
+        // just come. On a textbook's host no application has to wake.
         if !matches!(self.answer.receive_buffer, ReceiveBuffer::Fixed(_)) {
             self.transmit(network, side);
         }
     }
 
-    /// Asks the law of the caller's own, if there is one; `before` the segment so many round trips had been measured.
+    /// Asks the caller's own law, if there is one; `before` is the number of round trips measured before the segment.
     fn consult(&mut self, side: Side, now: Instant, segment: &Segment, before: u32) {
         let (end, edge) = (&self.ends[index(side)], &mut self.edges[index(side)]);
         if let (Some(own), Some(end), Some(edge)) = (&mut self.own, end, edge) {
@@ -143,14 +143,14 @@ impl Pair {
         }
     }
 
-    /// Sends what an end has to send and sees to it that it is woken when it wants to be.
+    /// Sends what an end has to send, and schedules its next timer.
     pub fn settle(&mut self, network: &mut Network, side: Side) {
         self.transmit(network, side);
         let timeout = self.end(side).and_then(Connection::timeout);
         network.events.set(self.target(side), timeout);
     }
 
-    /// The time has come that an end has asked for.
+    /// The timer of an end has expired.
     pub fn wake(&mut self, network: &mut Network, side: Side) {
         if let Some(end) = self.end_mut(side) {
             end.expire(network.now);
@@ -158,7 +158,7 @@ impl Pair {
         self.transmit(network, side);
     }
 
-    /// Whether nothing will ever happen to it.
+    /// Whether nothing will happen to it any more.
     pub fn is_over(&self) -> bool {
         let closed = |end: &Connection| end.state() == State::Closed;
         let [client, server] = &self.ends;
@@ -187,15 +187,15 @@ impl Pair {
 #[derive(Debug)]
 pub struct Hosts {
     pairs: Slab<Pair>,
-    /// What client and server of each workload's connections are set to, by number.
+    /// Settings of client and server for each workload's connections, by number.
     configs: Vec<[Config; 2]>,
-    /// What steers at the client's and the server's edge, and whether what they send, too.
+    /// The laws at the client's and the server's edge, and whether each also steers what its host sends.
     laws: [Option<(Params, bool)>; 2],
     /// By workload; none where the law does not steer.
     weightings: Vec<Option<Weighting>>,
-    /// By workload, if it has a law of its own: where its data arrive, and what that is.
+    /// By workload, if it has a law of its own: the side where its data arrive, and that law.
     own_laws: Vec<Option<(Side, Params)>>,
-    /// What the caller has brought along, and the workloads that it is told of.
+    /// The caller's own laws and congestion controls, and the workloads that they are told of.
     own: Option<(Arc<dyn Own>, Vec<Workload>)>,
     opened: u32,
     random: Pcg64Mcg,
@@ -283,7 +283,7 @@ impl Hosts {
         id
     }
 
-    /// What steers that workload's data, and whether what that host sends is steered, too.
+    /// The law that steers that workload's data, and whether it also steers what that host sends.
     fn law_at(&self, workload: usize, side: Side) -> Option<(Params, bool)> {
         let of_run = self.laws[index(side)];
         match self.own_laws[workload] {
@@ -295,7 +295,8 @@ impl Hosts {
         }
     }
 
-    /// The caller's own law for a connection of that workload, if one would steer it and it names none.
+    /// The caller's own law for a connection of that workload. None if no law would steer it, or if the workload names
+    /// one.
     fn own_of(&self, workload: usize) -> Option<Box<Steering>> {
         let (own, workloads) = self.own.as_ref()?;
         if self.own_laws[workload].is_some() {
@@ -305,7 +306,7 @@ impl Hosts {
         Steering::new(own.as_ref(), &workloads[workload])
     }
 
-    /// What the caller has brought along.
+    /// The caller's own laws and congestion controls.
     pub fn own(&self) -> Option<&Arc<dyn Own>> {
         self.own.as_ref().map(|(own, _)| own)
     }
@@ -328,7 +329,7 @@ impl Hosts {
         self.pairs.len()
     }
 
-    /// The connection and the end that are woken by that number.
+    /// The connection and the end with that number among timers.
     pub fn by_number(&self, number: usize) -> Option<(ConnectionId, Side)> {
         Some((self.pairs.get(number / 2)?.id, side(number % 2)))
     }
@@ -357,7 +358,7 @@ impl Hosts {
 /// A kernel's clock ticks 250 times a second.
 const TICK: Duration = Duration::from_millis(4);
 
-/// That host's ticks, which are no other host's.
+/// That host's ticks; each host has its own phase.
 fn ticks(seed: u64, host: &str) -> Ticks {
     let mut rng = random::stream(seed, &format!("ticks {host}"));
     Ticks {
@@ -366,14 +367,14 @@ fn ticks(seed: u64, host: &str) -> Ticks {
     }
 }
 
-/// Whether a kernel has its timers: not where it is a textbook's, nor where it is QUIC's.
+/// Whether the endpoint has a kernel's timers: neither a textbook's nor QUIC has them.
 fn is_kernels(config: &Config) -> bool {
     let is_textbook = matches!(config.receive_buffer, ReceiveBuffer::Fixed(_));
     !is_textbook && !config.paced
 }
 
-/// What client and server are set to: as `config` says, but for a congestion control of the caller's own at the sender of the
-/// data, unless the workload names one.
+/// Settings of client and server: those of `config`. If the caller has a congestion control of its own, the sender of
+/// the data gets it, unless the workload names one.
 fn ends(config: Config, workload: &Workload, own: Option<&Arc<dyn Own>>) -> [Config; 2] {
     let mut ends = [config.clone(), config];
     if let (Some(own), None) = (own, &workload.congestion_control) {
@@ -390,7 +391,7 @@ struct Weighting {
     shares: Shares,
 }
 
-/// None where it does not steer their windows.
+/// None if the law does not steer the workload's windows.
 fn weighting(scenario: &Scenario, workload: &Workload, run: &Run) -> Option<Weighting> {
     let shares = match run.fair {
         Fair::Flow => Shares::ByFlow,

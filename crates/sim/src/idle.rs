@@ -1,4 +1,4 @@
-//! How long a flow would take, alone on the idle link: what slowdown is measured against.
+//! How long a flow would take alone on the idle link. Slowdown is measured against it.
 //!
 //! ```text
 //!  up      down   handshake        data
@@ -6,27 +6,27 @@
 //!  ├──────▶├──────▶├──────▶├───── packets ÷ rate ─────▶│           an upload
 //! ```
 //!
-//! The client opens the connection: a round trip. The server sends once the client's acknowledgement of that has come, the
-//! client with it. From then on the slowest link is busy with the flow's packets, at its mean rate, without slow start. What
-//! is ignored makes real flows a little slower: the transmission of the handshake's packets, and that of a packet by the
-//! other links.
+//! The client opens the connection: a round trip. The server sends data once the client's acknowledgement of that has
+//! come, the client along with that acknowledgement. From then on the slowest link is busy with the flow's packets, at
+//! its mean rate, without slow start. Two omissions make real flows a little slower: the transmission time of the
+//! handshake's packets, and that of a packet on the other links.
 
 use std::time::Duration;
 use tidegate_link::{Capacity, Config};
 use tidegate_scenario::{Direction, LinkInputs, Scenario, UP, Workload};
 use tidegate_time::Instant;
 
-/// Payload of a full packet in bytes, and what is before it: IP and TCP headers without options.
+/// Payload of a full packet in bytes, then its IP and TCP headers without options.
 const FULL: u64 = 1460;
 const HEADERS: u64 = 40;
 
-/// Bytes of TCP timestamps, which payload has to make room for.
+/// Bytes of TCP timestamps, which reduce the payload.
 const TIMESTAMPS: u64 = 12;
 
 /// A way without other traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct IdleWay {
-    /// From `connect` to the first byte's arrival, but for its transmission.
+    /// From `connect` to the first byte's arrival, without that byte's transmission time.
     ahead: Duration,
     /// Mean rate of the slowest link in bit/s, from the term's start to its end.
     pub bps: f64,
@@ -35,7 +35,7 @@ pub struct IdleWay {
 }
 
 impl IdleWay {
-    /// That of a workload's data from `from` to `to`.
+    /// The path of a workload's data from `from` to `to`.
     pub fn new(
         scenario: &Scenario,
         inputs: &LinkInputs,
@@ -62,7 +62,7 @@ impl IdleWay {
         }
     }
 
-    /// How long a flow of so many bytes would take.
+    /// How long a flow of `bytes` would take.
     pub fn completion(&self, bytes: u64) -> Duration {
         let packets = bytes.div_ceil(FULL - self.options);
         let whole = bytes + packets * (HEADERS + self.options);
@@ -78,7 +78,7 @@ fn link(inputs: &LinkInputs, place: usize) -> &Config {
     }
 }
 
-/// What the link, or a shaper before it, carries on average; 1 bit/s at least.
+/// Mean rate of the link, or of a shaper in front of it; at least 1 bit/s.
 fn mean_bps(link: &Config, from: Instant, to: Instant) -> f64 {
     let bits = Capacity::new(&link.rate).bytes(from, to) as f64 * 8.0;
     let mean = (bits / (to - from).as_secs_f64()).max(1.0);

@@ -1,9 +1,10 @@
-//! The interface through which packets come into a host: one after the other, at its line rate.
+//! The interface through which packets enter a host, one after the other, at its line rate.
 //!
-//! A link may let many packets go at one instant: a Mahimahi trace a millisecond's worth, a cell what fits into a slot.
-//! Into a host they come over a wire, and the application reads the first while the others come. Linux relies on that:
-//! it sizes the receive buffer by what was read in a round trip less what waits unread at its end
-//! (`tcp_rcv_space_adjust`). If a window's worth came in no time, all of it would wait, and the window would never grow.
+//! A link can release many packets at one instant: a Mahimahi trace a millisecond's worth, a cell what fits into a
+//! slot. They reach a host over a wire, and the application reads the first while the others arrive. Linux relies on
+//! that: it sizes the receive buffer by what was read in a round trip, less what is still unread at its end
+//! (`tcp_rcv_space_adjust`). If a window's worth arrived in no time, all of it would be unread, and the window would
+//! never grow.
 
 use crate::packet::Packet;
 use rand::RngExt;
@@ -12,11 +13,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Bits per second, unless a link is nearly as fast: an interface is not the bottleneck. Of 1.5, 2.5 and 10 Gbit/s the one
-/// with which `tidegate validate scenarios/bursts` agrees best.
+/// Line rate in bit/s, unless a link is nearly as fast: an interface is not the bottleneck. Of 1.5, 2.5 and 10 Gbit/s
+/// the value with which `tidegate validate scenarios/bursts` agrees best.
 const LINE_RATE: f64 = 2.5e9;
 
-/// How many times as fast as the fastest link an interface is, at least.
+/// An interface is at least this many times as fast as the fastest link.
 const HEADROOM: f64 = 2.0;
 
 /// A host's interface.
@@ -24,26 +25,27 @@ const HEADROOM: f64 = 2.0;
 pub struct Interface {
     /// Nanoseconds that a byte takes.
     byte_ns: f64,
-    /// When the packet that came last has come in whole.
+    /// When the last packet has arrived completely.
     free: Instant,
     waiting: VecDeque<Packet>,
     wakes: Option<Wakes>,
 }
 
-/// How long an idle host takes to wake for a packet: some time up to the longest, each as likely as any other.
+/// How long an idle host takes to wake for a packet: uniform up to the longest.
 ///
-/// Without, what repeats itself repeats itself exactly: a packet finds the queue full in every round trip or in none
-/// (phase effects: Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992). Real hosts have it.
+/// Without this jitter a periodic pattern repeats exactly: a packet finds the queue full in every round trip or in
+/// none (phase effects: Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992). Real hosts
+/// have such jitter.
 #[derive(Debug)]
 pub struct Wakes {
-    /// The draws.
+    /// Random numbers for the draws.
     pub rng: Pcg64Mcg,
-    /// The longest.
+    /// The longest wake-up time.
     pub longest: Duration,
 }
 
 impl Interface {
-    /// Behind links of which the fastest carries `fastest` bit/s in the mean.
+    /// The interface behind links whose fastest has a mean of `fastest` bit/s.
     pub fn behind(fastest: f64) -> Self {
         Self {
             byte_ns: 8e9 / LINE_RATE.max(HEADROOM * fastest),
@@ -53,7 +55,7 @@ impl Interface {
         }
     }
 
-    /// The same of a host that takes time to wake.
+    /// The same interface, of a host that takes time to wake.
     pub fn that_wakes(self, wakes: Wakes) -> Self {
         Self {
             wakes: Some(wakes),
@@ -61,7 +63,7 @@ impl Interface {
         }
     }
 
-    /// A packet comes; returns it if it is in at once, because none is before it.
+    /// A packet arrives. Returns it if it enters at once, because no other is before it.
     pub fn arrive(&mut self, now: Instant, packet: Packet) -> Option<Packet> {
         let is_idle = self.waiting.is_empty() && self.free <= now;
         match &mut self.wakes {
@@ -78,7 +80,7 @@ impl Interface {
         None
     }
 
-    /// The next packet that is in.
+    /// The next packet that has entered.
     pub fn poll(&mut self, now: Instant) -> Option<Packet> {
         if self.free > now {
             return None;

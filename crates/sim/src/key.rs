@@ -1,4 +1,4 @@
-//! What identifies a result: everything on which it depends.
+//! The key of a result: a hash of everything that the result depends on.
 //!
 //! ```text
 //!  scenario, resolved ┐
@@ -6,11 +6,10 @@
 //!  run, resolved      ┘             └ behaviour version
 //! ```
 //!
-//! The same thing written otherwise has the same key: comments, the order of keys, defaults written out,
-//! `5` or `5.0`, where a recording lies and what it is called; a setting of the hosts or the same one in
-//! the run. What a run does not depend on is not in its key: names and descriptions of scenario and run,
-//! the other runs, `own_tcp`, which only the laboratory has. Names of workloads and hops are in it, as
-//! flows are named after them, and streams of chance.
+//! Different spellings of the same scenario have the same key: comments, the order of keys, defaults written out, `5`
+//! or `5.0`, a recording's place and name, a setting given for the hosts or in the run. A key leaves out everything
+//! that does not affect the run: names and descriptions of scenario and run, the other runs, and `own_tcp`, which only
+//! the laboratory has. Names of workloads and hops are part of it, since they name flows and random streams.
 
 use crate::behaviour::BEHAVIOUR_VERSION;
 use blake3::Hasher;
@@ -21,17 +20,17 @@ use std::fmt;
 use std::path::Path;
 use tidegate_scenario::{FILE_KEYS, Files, Hosts, LoadError, Run, Scenario};
 
-/// What identifies the result of one run: equal where the result has to be.
+/// The key of one run's result: equal keys mean equal results.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     version: u32,
     hash: u128,
-    /// Code of the caller's own took part.
+    /// Whether the caller's own code took part.
     own: bool,
 }
 
 impl fmt::Display for Key {
-    /// The behaviour's version, and 32 hexadecimal digits; `-own` where code of the caller's own took part.
+    /// The behaviour's version and 32 hexadecimal digits; `-own` if the caller's own code took part.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let own = if self.own { "-own" } else { "" };
         write!(f, "{}-{:032x}{own}", self.version, self.hash)
@@ -41,14 +40,13 @@ impl fmt::Display for Key {
 /// The keys of a scenario's runs.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// The scenario without its runs, with what is in the files in place of their names.
+    /// The scenario without its runs, with the contents of files in place of their names.
     shared: Value,
     hosts: Hosts,
 }
 
 impl Keys {
-    /// Those of `scenario`, whose files lie relative to the folder of its `path`, as for
-    /// [`Scenario::link_inputs`].
+    /// The keys of `scenario`, with its files relative to the folder of its `path`, as for [`Scenario::link_inputs`].
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -56,7 +54,7 @@ impl Keys {
         Self::from_files(scenario, &Files::beside(path))
     }
 
-    /// The same, with files from there.
+    /// The same, with the contents of `files`.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -77,14 +75,14 @@ impl Keys {
         })
     }
 
-    /// That of `run`, one of the scenario's or another one.
+    /// The key of `run`, which may or may not be one of the scenario's.
     pub fn of(&self, run: &Run) -> Key {
         self.key(run, &[])
     }
 
-    /// That of `run` with laws or congestion controls of the caller's own ([`Own`](crate::Own)), of which `stated` says what
-    /// they are: place by place all that identifies them, whose change is a change of the result. No key of a run without
-    /// them is equal to it, whatever is stated.
+    /// The key of `run` with the caller's own laws or congestion controls ([`Own`](crate::Own)). `stated` identifies
+    /// them, place by place: it must change whenever they change the result. No run without them has an equal key,
+    /// whatever is stated.
     pub fn of_own(&self, run: &Run, stated: &[(&str, &str)]) -> Key {
         Key {
             own: true,
@@ -113,7 +111,7 @@ impl Keys {
     }
 }
 
-/// The hosts as they are in that run, and what is left of the run.
+/// The hosts with the run's settings applied, and the rest of the run.
 fn resolved(hosts: &Hosts, run: &Run) -> (Value, Value) {
     let congestion_control = run.congestion_control.as_ref();
     let hosts = Hosts {
@@ -139,7 +137,7 @@ fn json(part: &impl Serialize) -> Value {
     serde_json::to_value(part).expect("scenarios can be written as JSON")
 }
 
-/// Puts a hash of its content in place of each file's name.
+/// Replaces each file's name by a hash of its content.
 fn put_contents(value: &mut Value, files: &Files) -> Result<(), LoadError> {
     match value {
         Value::Array(values) => values.iter_mut().try_for_each(|v| put_contents(v, files)),
@@ -154,8 +152,8 @@ fn put_contents(value: &mut Value, files: &Files) -> Result<(), LoadError> {
     }
 }
 
-/// Feeds a value to the hash so that no two different ones are fed the same bytes, and objects in the
-/// order of their keys, however they are kept.
+/// Feeds a value to the hash so that different values never feed the same bytes. Objects go in the order of their
+/// keys, however they are stored.
 fn feed(hasher: &mut Hasher, value: &Value) {
     match value {
         Value::Array(values) => {
@@ -178,7 +176,7 @@ fn feed(hasher: &mut Hasher, value: &Value) {
     }
 }
 
-/// What follows, and how many or how much of it.
+/// Feeds the kind of what follows, and its length.
 fn count(hasher: &mut Hasher, kind: u8, length: usize) {
     hasher
         .update(&[kind])

@@ -6,9 +6,9 @@
 //!     └─────┴───────┴── event queue ────┴─────┘        each wakes itself at most once
 //! ```
 //!
-//! The same seed gives the same bytes: time is an integer of nanoseconds, randomness comes from named
-//! streams of the scenario's seed, and what happens at one instant happens in an order that depends on
-//! nothing but what it is. Memory does not grow with virtual time, unless curves are asked for.
+//! The same seed gives the same bytes: time is an integer of nanoseconds, randomness comes from named streams of the
+//! scenario's seed, and events at one instant happen in an order that depends only on what they are. Memory does not
+//! grow with virtual time, unless curves are asked for.
 //!
 //! A download over a deep buffer, as Linux is and steered by `tide` at its receiver:
 //!
@@ -39,7 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Session`] goes on step by step, [`Own`] brings along laws and congestion controls.
+//! [`Session`] runs a scenario step by step; [`Own`] adds the caller's own laws and congestion controls.
 //!
 //! [`Scenario`]: tidegate_scenario::Scenario
 

@@ -1,4 +1,4 @@
-//! Links, and packets that pass them on their routes.
+//! Links, and packets that cross them on their routes.
 
 use crate::cake::{self, Cake};
 use crate::events::{EventQueue, Kind, Target};
@@ -15,14 +15,14 @@ use tidegate_scenario::{Direction, LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::steer::Paths;
 use tidegate_time::Instant;
 
-/// A link, and what is recorded of it.
+/// A link and its records.
 #[derive(Debug)]
 pub struct MeasuredLink {
     /// The link.
     pub link: Link<Packet>,
-    /// What came of its packets.
+    /// Record of its packets.
     pub record: LinkRecord,
-    /// What it is made of.
+    /// Its configuration.
     pub config: Config,
     /// Queueing delay of the packet that came out last.
     pub last_delay: Duration,
@@ -33,23 +33,23 @@ pub struct MeasuredLink {
 pub struct Network {
     /// The time.
     pub now: Instant,
-    /// Who wants to be woken.
+    /// The event queue.
     pub events: EventQueue,
-    /// What packets come into the client and the server by.
+    /// The interfaces through which packets enter client and server.
     interfaces: [Interface; 2],
     /// The queues in front of the client and the server, as the laws at their edges see them.
     pub paths: [Paths; 2],
-    /// What the law at the client's edge cannot touch the window of.
+    /// The client's flows without a window, which the law at its edge holds.
     pub windowless: Windowless,
     /// Shapers at the client's router, if it has any.
     pub cake: Option<Cake>,
-    /// The links, and behind those of the scenario the shapers.
+    /// The links: those of the scenario, then the shapers.
     pub links: Vec<MeasuredLink>,
-    /// Ways over them.
+    /// Routes over them.
     pub routes: Routes,
 }
 
-/// That host's.
+/// That host's interface.
 fn interface(fastest: f64, wake: Duration, seed: u64, host: &str) -> Interface {
     let interface = Interface::behind(fastest);
     if wake.is_zero() {
@@ -83,7 +83,7 @@ impl Network {
         };
         let seed = scenario.seed;
         let mut links = vec![
-            // As the laboratory seeds them: the same packets are lost.
+            // Seeded as in the laboratory, so that the same packets are lost.
             measured(&inputs.down, Direction::Down, seed),
             measured(&inputs.up, Direction::Up, seed.wrapping_add(1)),
         ];
@@ -133,7 +133,7 @@ impl Network {
         }
     }
 
-    /// The workload of a packet that goes to that side, if it may be one without a window.
+    /// The workload of a packet that goes to that side, if it can be one without a window.
     fn windowless_workload(&self, packet: &Packet, to: Side) -> Option<usize> {
         let workload = self.routes.workload(packet.route)?;
         let of_workload = matches!(packet.body, Body::Segment(..) | Body::Datagram(_));
@@ -152,7 +152,7 @@ impl Network {
             || windowless::signal(packet)
     }
 
-    /// What waits at the client's edge may leave, or it is time to ask for the delay.
+    /// Packets held at the client's edge may leave, or the next echo is due.
     pub fn wake_edge(&mut self, number: usize) {
         match Timer::of(number) {
             Timer::Release(flow) => self.release(flow),
@@ -180,7 +180,7 @@ impl Network {
         }
     }
 
-    /// An echo has reached that side: the server sends it back, the client learns from it.
+    /// An echo has reached that side: the server returns it, the client measures with it.
     pub fn echo(&mut self, echo: Echo, route: RouteId, side: Side) {
         match side {
             Side::Server => self.transmit(Packet::echo(echo, route.reversed())),
@@ -193,7 +193,7 @@ impl Network {
         }
     }
 
-    /// The next of cake-autorate's echoes leaves. Returns when the one after it does.
+    /// cake-autorate's next echo leaves. Returns the time until the one after it.
     pub fn ping(&mut self) -> Option<Duration> {
         let cake = self.cake.as_mut()?;
         let (probe, further) = cake.ping(self.now);
@@ -202,7 +202,7 @@ impl Network {
         Some(further)
     }
 
-    /// cake-autorate looks at how much has passed. Returns when it does so next.
+    /// cake-autorate measures how much has passed. Returns the time until its next measurement.
     pub fn monitor(&mut self) -> Option<Duration> {
         let cake = self.cake.as_mut()?;
         let links = &self.links;
@@ -212,7 +212,7 @@ impl Network {
         cake.monitor(passed)
     }
 
-    /// One of its echoes has reached that side: the server sends it back, the router learns from it.
+    /// One of its echoes has reached that side: the server returns it, the router measures with it.
     pub fn probe(&mut self, probe: Probe, side: Side) {
         let Some(cake) = &mut self.cake else {
             return;
@@ -231,7 +231,7 @@ impl Network {
     }
 
     fn transmit(&mut self, packet: Packet) {
-        // A proxy that does not answer has no route: what is sent to it is lost.
+        // A proxy that does not answer has no route: packets to it are lost.
         if let Some(&first) = self.routes.get(packet.route).links.first() {
             self.push(packet, first);
         }
@@ -246,7 +246,7 @@ impl Network {
         }
     }
 
-    /// The next packet that has come out of that link and into a host.
+    /// The next packet that has left that link and reached a host.
     pub fn arrival(&mut self, number: usize) -> Option<(Packet, Side)> {
         let target = Target::new(Kind::Link, number);
         while let Some(mut packet) = self.poll(number) {
@@ -267,7 +267,7 @@ impl Network {
         None
     }
 
-    /// A packet has reached that host; returns it if it comes in at once.
+    /// A packet has reached that host. Returns it if it enters at once.
     fn enter(&mut self, packet: Packet, side: Side) -> Option<Packet> {
         let interface = &mut self.interfaces[index(side)];
         let packet = interface.arrive(self.now, packet);
@@ -278,7 +278,7 @@ impl Network {
         packet
     }
 
-    /// The next packet that has come into that host after it had to wait for others.
+    /// The next packet that has entered that host after waiting behind others.
     pub fn entry(&mut self, side: Side) -> Option<Packet> {
         let interface = &mut self.interfaces[index(side)];
         let packet = interface.poll(self.now);
@@ -291,8 +291,7 @@ impl Network {
         let measured = &mut self.links[number];
         let delivery = measured.link.poll(self.now)?;
         measured.last_delay = delivery.queued;
-        // Echoes of who steers say nothing of what users wait for: they go on through an outage, in which a
-        // sender has stopped.
+        // Echoes do not show how long users wait: they continue through an outage, during which a sender stops.
         if matches!(delivery.packet.body, Body::Echo(_) | Body::Probe(_)) {
             return Some(delivery.packet);
         }

@@ -1,4 +1,4 @@
-//! From what was seen to the result schema.
+//! Turns the records of a run into the result schema.
 
 use crate::applications::{Flow, Sample};
 use crate::cake::Cake;
@@ -13,7 +13,7 @@ use tidegate_scenario::{
 };
 use tidegate_time::Instant;
 
-/// What a run measured, with its curves if `series`.
+/// The result of a run, with its curves if `series`.
 pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) -> RunResult {
     let window = world.window;
     for measured in &mut world.network.links {
@@ -41,7 +41,7 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
             .as_ref()
             .map(|cake| shaped(cake, links, window)),
         held: world.network.windowless.results(),
-        // Nothing is late, nothing is lost in the plumbing.
+        // In virtual time nothing is late, and no packet is lost outside the links.
         health: Health::default(),
         ..RunResult::default()
     };

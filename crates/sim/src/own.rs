@@ -1,4 +1,4 @@
-//! Laws and congestion controls of the caller's own, in place of a run's.
+//! The caller's own laws and congestion controls, in place of a run's.
 
 use crate::packet::index;
 use std::fmt;
@@ -12,9 +12,9 @@ use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
-/// What the caller brings along, for [`Options::own`](crate::Options::own): it is asked once a connection.
+/// The caller's own laws and congestion controls, for [`Options::own`](crate::Options::own): asked once a connection.
 ///
-/// Keys of results ([`Keys`](crate::Keys)) know nothing of it unless they are asked with what it states of itself
+/// Keys of results ([`Keys`](crate::Keys)) do not include it, unless they are computed with a statement of what it is
 /// ([`Keys::of_own`](crate::Keys::of_own)).
 ///
 /// ```
@@ -82,49 +82,50 @@ use tidegate_time::Instant;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Own: fmt::Debug + Send + Sync {
-    /// What steers the window of the host at which a connection's data arrive; none: the run's law. Not asked of workloads
-    /// that name a law of their own, nor of those that a run's law does not steer either.
+    /// The law for the window of the host at which a connection's data arrive; none: the run's law. Not asked for
+    /// workloads that name their own law, nor for those that no law steers.
     fn law(&self, _place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
         None
     }
 
-    /// What controls the sender of a connection's data; none: the run's congestion control. Not asked of workloads that name
-    /// their own.
+    /// The congestion control for the sender of a connection's data; none: the run's. Not asked for workloads that
+    /// name their own.
     fn congestion_control(&self, _place: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
         None
     }
 
-    /// What results call its law at that host, if it has one.
+    /// The name of its law at that host in results, if it has one.
     fn law_name(&self, _side: Side) -> Option<&str> {
         None
     }
 
-    /// What results call its congestion control, if it has one.
+    /// The name of its congestion control in results, if it has one.
     fn congestion_control_name(&self) -> Option<&str> {
         None
     }
 }
 
-/// For which end of which connection something is wanted.
+/// The end of a connection for which a law or a congestion control is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The workload's name.
     pub workload: &'a str,
-    /// The host: of a law where the data arrive, of a congestion control where they are sent.
+    /// The host: for a law the one where the data arrive, for a congestion control the one that sends them.
     pub side: Side,
 }
 
 /// A law for one connection's data, at their receiver.
 pub trait OwnLaw: fmt::Debug + Send {
-    /// Data have arrived. Returns the window that their sender is to be told from the next acknowledgement on, in bytes;
+    /// Data have arrived. Returns the window in bytes to advertise to their sender from the next acknowledgement on;
     /// none: the host's own.
     ///
-    /// It is an upper bound: as for every law (`laws/window.h`) it only ever lowers what the host offers, takes nothing back that
-    /// was promised, and leaves two segments at least.
+    /// It is an upper bound. As with every law (`laws/window.h`), it only lowers what the host offers, never takes
+    /// back what was promised, and leaves at least two segments.
     fn arrives(&mut self, arrival: &Arrival) -> Option<u32>;
 }
 
-/// Data that have arrived, and what the host knows then: what the laws in C measure, and where the stream stands.
+/// Data that have arrived, with what the host knows then: the measurements of the laws in C, and the state of the
+/// stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     /// Virtual time since the start of the run.
@@ -135,11 +136,12 @@ pub struct Arrival {
     pub in_order_bytes: u64,
     /// Bytes that the application has read.
     pub read_bytes: u64,
-    /// The round trip that this segment ends, if it ends one: by timestamps, or by what was promised without them.
+    /// The round trip that this segment completes, if any: measured by timestamps, or without them by the promised
+    /// window.
     pub rtt: Option<Duration>,
-    /// The smallest round trip, less where the route became shorter; none before the first.
+    /// The smallest round trip, corrected where the route became shorter; none before the first.
     pub rtt_min: Option<Duration>,
-    /// How long it has waited in queues on its way, by the sender's timestamps; none where that is not known.
+    /// How long the segment has waited in queues, by the sender's timestamps; none if unknown.
     pub queue_delay: Option<Duration>,
     /// Payload of a full segment in bytes, as far as is known.
     pub segment_bytes: u32,
@@ -149,7 +151,7 @@ pub struct Arrival {
     pub window: u64,
 }
 
-/// Whose data a workload's connections carry: the host that sends them.
+/// The host that sends the data of a workload's connections.
 pub fn sender(workload: &Workload) -> Side {
     let direction = match &workload.does {
         WorkloadKind::Bulk { direction, .. }
@@ -157,7 +159,7 @@ pub fn sender(workload: &Workload) -> Side {
         | WorkloadKind::ConstantRate { direction, .. } => *direction,
         WorkloadKind::Flows(flows) => flows.direction,
         WorkloadKind::OnOff(source) => source.direction,
-        // Their answers, or nothing that TCP carries here.
+        // The server's answers, or no TCP at all.
         WorkloadKind::Web { .. }
         | WorkloadKind::Page { .. }
         | WorkloadKind::Video { .. }
@@ -176,8 +178,8 @@ pub fn sender(workload: &Workload) -> Side {
     }
 }
 
-/// What makes the congestion control of those who send a workload's data: the caller's own, where there is one, or else what
-/// `others` makes.
+/// The factory of congestion controls for the senders of a workload's data: the caller's own if there is one, or else
+/// `others`.
 pub fn factory(own: &Arc<dyn Own>, workload: &Workload, others: &Factory) -> Factory {
     let (own, others) = (Arc::clone(own), others.clone());
     let (workload, side) = (workload.name.clone(), sender(workload));
@@ -191,7 +193,7 @@ pub fn factory(own: &Arc<dyn Own>, workload: &Workload, others: &Factory) -> Fac
     })
 }
 
-/// A law of the caller's own, at the receiver of a connection's data.
+/// One of the caller's own laws, at the receiver of a connection's data.
 #[derive(Debug)]
 pub struct Steering {
     side: Side,
@@ -199,7 +201,7 @@ pub struct Steering {
 }
 
 impl Steering {
-    /// What there is for that workload; none if nothing is.
+    /// The caller's own law for that workload; none if there is none.
     pub fn new(own: &dyn Own, workload: &Workload) -> Option<Box<Self>> {
         let side = sender(workload).opposite();
         let place = Place {
@@ -210,12 +212,13 @@ impl Steering {
         Some(Box::new(Self { side, law }))
     }
 
-    /// Where it is.
+    /// The side that it steers.
     pub fn side(&self) -> Side {
         self.side
     }
 
-    /// A segment has arrived at that side's `end`, and has been measured at its edge: `before` so many round trips were.
+    /// A segment has arrived at that side's `end` and has been measured at its edge; `before` is the number of round
+    /// trips measured before it.
     pub fn arrived(
         &mut self,
         side: Side,
@@ -246,7 +249,7 @@ impl Steering {
     }
 }
 
-/// Says in a run's result what of the caller's own was at work.
+/// Names the caller's own law and congestion control in a run's result.
 pub fn name(own: &dyn Own, result: &mut RunResult) {
     let [client, server] =
         [Side::Client, Side::Server].map(|side| own.law_name(side).map(str::to_owned));
@@ -259,7 +262,7 @@ pub fn name(own: &dyn Own, result: &mut RunResult) {
     }
 }
 
-/// How many round trips have been measured at an edge.
+/// Number of round trips measured at an edge.
 pub fn samples(edges: &[Option<Box<Edge>>; 2], side: Side) -> u32 {
     let edge = edges[index(side)].as_deref();
     edge.map_or(0, |edge| edge.flow().raw().samples)

@@ -1,4 +1,4 @@
-//! What travels.
+//! Packets.
 
 use crate::route::RouteId;
 use crate::sprout;
@@ -11,22 +11,22 @@ use tidegate_time::Instant;
 /// Header of IPv4, in bytes.
 const IP_HEADER: u64 = 20;
 
-/// An IP packet, of which only what matters is kept.
+/// An IP packet, reduced to what matters here.
 #[derive(Clone, Debug)]
 pub struct Packet {
     /// What it carries.
     pub body: Body,
-    /// When it arrived at the link that it is in.
+    /// When it arrived at its current link.
     pub arrived: Instant,
     /// Length of the IP packet.
     pub bytes: u16,
     /// Its route.
     pub route: RouteId,
-    /// Links that it has behind it.
+    /// Number of links already crossed.
     pub hop: u8,
 }
 
-/// What a packet carries, and for whom.
+/// Contents and addressee of a packet.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// A segment of a connection.
@@ -43,37 +43,37 @@ pub enum Body {
     Sprout(u32, SproutMessage),
 }
 
-/// What the ends of an mPath transfer send.
+/// Packets between the ends of an mPath transfer.
 #[derive(Clone, Debug)]
 pub enum Message {
     /// A packet of the stream; it only counts its payload.
     Data(Data),
-    /// The receiver's word.
+    /// The receiver's feedback.
     Feedback(Box<Feedback>),
 }
 
-/// What the ends of a Sprout connection send.
+/// Packets between the ends of a Sprout connection.
 #[derive(Clone, Copy, Debug)]
 pub enum SproutMessage {
     /// A packet of the stream, or a heartbeat; it only counts its payload.
     Data(sprout::Data),
-    /// The receiver's word.
+    /// The receiver's forecast.
     Forecast(sprout::Forecast),
 }
 
-/// Identifies a connection, also after its end.
+/// Identifies a connection, even after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionId {
-    /// Its place among the connections, which another takes when it has been removed.
+    /// Its slot, which another connection takes once this one is removed.
     pub key: u32,
-    /// Which of them.
+    /// Serial number, which tells connections of one slot apart.
     pub serial: u32,
 }
 
-/// What the law at the client asks to learn the delay.
+/// An echo by which the law at the client measures delay.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
-    /// The workload for whose flows it asks.
+    /// The workload whose flows it measures for.
     pub workload: u32,
     /// When it was sent.
     pub sent: Instant,
@@ -82,7 +82,7 @@ pub struct Echo {
 /// Bytes of an echo: IPv4, ICMP, and eight of its own.
 pub const ECHO_BYTES: u64 = 36;
 
-/// What cake-autorate asks a reflector.
+/// An echo to a reflector, by which cake-autorate measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     /// Which reflector.
@@ -99,7 +99,7 @@ pub const PROBE_BYTES: u64 = 84;
 pub struct Datagram {
     /// The application that it belongs to, at both ends.
     pub app: u32,
-    /// When it, or what it answers, was sent.
+    /// When it was sent; for an answer, when its request was sent.
     pub sent: Instant,
 }
 
@@ -152,7 +152,7 @@ impl tidegate_link::Packet for Packet {
     }
 
     fn flow(&self) -> u64 {
-        // Datagrams of an application, segments of a connection; a link has one direction.
+        // Identifies an application's datagrams and a connection's segments; a link has one direction.
         match self.body {
             Body::Segment(connection, _) => u64::from(connection.serial) << 1,
             Body::Datagram(Datagram { app, .. }) | Body::Mpath(app, _) | Body::Sprout(app, _) => {

@@ -7,7 +7,7 @@ use tidegate_scenario::{Direction, Scenario, Side, Workload, WorkloadKind};
 pub struct Route {
     /// Numbers of its links, in the order in which they are passed.
     pub links: Vec<usize>,
-    /// Where it leads.
+    /// The host at its end.
     pub to: Side,
 }
 
@@ -33,12 +33,12 @@ impl RouteId {
 pub struct Routes {
     /// Two for each workload, down and up, then those through proxies, then those of echoes.
     routes: Vec<Route>,
-    /// Of each workload: the route through its first proxy.
+    /// For each workload, the route through its first proxy.
     proxied: Vec<RouteId>,
 }
 
 impl Routes {
-    /// Those of the scenario's workloads.
+    /// The routes of the scenario's workloads.
     pub fn new(scenario: &Scenario) -> Self {
         let mut all = Self {
             routes: Vec::new(),
@@ -66,8 +66,8 @@ impl Routes {
         })
     }
 
-    /// Has all routes pass the links of a router at the client, down and up: last on the way to the client, and first on the
-    /// way from there.
+    /// Adds a router's links at the client, down and up, to all routes: last on the way to the client, first on the
+    /// way from it.
     pub fn pass_router(&mut self, [down, up]: [usize; 2]) {
         for route in self.routes.iter_mut().filter(|r| !r.links.is_empty()) {
             match route.to {
@@ -87,7 +87,7 @@ impl Routes {
         RouteId(self.proxied[workload].0 + proxy)
     }
 
-    /// Whose route it is; none of those through proxies and those of echoes.
+    /// The workload of a route; none for routes through proxies and those of echoes.
     pub fn workload(&self, id: RouteId) -> Option<usize> {
         let workload = id.0 as usize / 2;
         (workload < self.proxied.len()).then_some(workload)
@@ -122,7 +122,7 @@ fn proxied(scenario: &Scenario, workload: &Workload) -> impl Iterator<Item = Rou
     ways.map(move |links| Route { links, to })
 }
 
-/// Where packets of a direction go.
+/// The host that packets of a direction go to.
 fn destination(direction: Direction) -> Side {
     match direction {
         Direction::Down => Side::Client,

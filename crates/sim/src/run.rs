@@ -28,7 +28,7 @@ pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
     }
     for workload in &scenario.workloads {
         applications::check(workload)?;
-        // Those made by a program were not read from a file, which would have been refused.
+        // A scenario built by a program has not gone through the parser, which would have refused this.
         if let Some(complaint) = scenario.ways_complaint(workload) {
             let name = &workload.name;
             return Err(Unsupported(format!("workload \"{name}\": {complaint}")));
@@ -40,22 +40,22 @@ pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
 /// How a scenario is run.
 #[derive(Clone)]
 pub struct Options<'a> {
-    /// Ends everything soon after it is set, from a signal handler for example.
+    /// Stops everything soon after it is set, for example by a signal handler.
     pub stop: Arc<AtomicBool>,
-    /// Told now and then how much further the run has come, in virtual time.
+    /// Called now and then with how much further the run has come, in virtual time.
     pub progress: &'a (dyn Fn(Duration) + Sync),
     /// Whether the result holds curves over time.
     pub series: bool,
     /// Time from one point of a curve to the next, more than 0.
     pub bin: Duration,
-    /// Longest time that an idle host takes to wake for a packet, drawn by the scenario's seed; zero: none.
+    /// Longest time that an idle host takes to wake for a packet, drawn from the scenario's seed; zero: wakes at once.
     pub wake: Duration,
-    /// Laws and congestion controls in place of the runs'.
+    /// The caller's own laws and congestion controls, in place of the runs'.
     pub own: Option<Arc<dyn Own>>,
 }
 
 impl Default for Options<'_> {
-    /// No progress, no series; of these a point for each [`BIN`]; nothing of one's own.
+    /// No progress, no series (a point for each [`BIN`] if there are), no laws or congestion controls of the caller's.
     fn default() -> Self {
         Self {
             stop: Arc::default(),
@@ -74,7 +74,7 @@ const STRIDE: Duration = Duration::from_millis(100);
 /// Runs every run of `scenario`, in their order, and returns what they measured. `inputs` are the
 /// scenario's own links (`Scenario::link_inputs`).
 ///
-/// If [`Options::stop`] is set, the run in hand is abandoned and the result holds those before it.
+/// If [`Options::stop`] is set, the current run is abandoned and the result holds those before it.
 ///
 /// # Errors
 /// When the scenario asks for something that the simulator does not have, as [`check`] says.

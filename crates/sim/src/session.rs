@@ -11,10 +11,10 @@ use tidegate_scenario::{Direction, LinkInputs, Run, RunResult, Scenario};
 use tidegate_tcp::cc::Manual;
 use tidegate_time::Instant;
 
-/// One run of a scenario in the caller's hands.
+/// One run of a scenario, stepped by the caller.
 ///
-/// However it is stepped, the same things happen: a run that is only observed ends with the same bytes as
-/// [`run_one`](crate::run_one), which is such a session itself. What is done to it happens at the time at which it stands,
+/// The size of the steps changes nothing: a run that is only observed ends with the same bytes as
+/// [`run_one`](crate::run_one), which is itself such a session. An action takes effect at the session's current time,
 /// so the same steps with the same actions have the same result.
 ///
 /// ```
@@ -54,9 +54,9 @@ pub struct Session {
 /// A flow as it stands. Bytes and counts are since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowView {
-    /// Whether data may flow: its connection is there, and not over.
+    /// Whether data can flow: its connection is open.
     pub established: bool,
-    /// Bytes of payload that the receiving application has.
+    /// Bytes of payload that the receiving application has read.
     pub received_bytes: u64,
     /// The sender's smoothed round trip; none before the first.
     pub srtt: Option<Duration>,
@@ -76,7 +76,7 @@ pub struct FlowView {
     pub window_bytes: u64,
     /// The sender's pacing rate in bytes a second, if it has one.
     pub pacing_rate: Option<u64>,
-    /// Segments sent, those sent again included.
+    /// Segments sent, retransmissions included.
     pub segments_sent: u64,
     /// Segments sent again.
     pub retransmits: u64,
@@ -206,7 +206,7 @@ impl Session {
         self.world.network.links.get(link).map(view)
     }
 
-    /// Bytes that the link could carry in the `within` before now, if it had had to.
+    /// Bytes that the link could have carried in the last `within`.
     pub fn capacity_bytes(&mut self, link: usize, within: Duration) -> u64 {
         let now = self.world.network.now;
         let from = Instant::ZERO + (now - Instant::ZERO).saturating_sub(within);
@@ -214,9 +214,9 @@ impl Session {
         found.map_or(0, |measured| measured.link.capacity_bytes(from, now))
     }
 
-    /// Asks for a receive window of that many bytes in place of the run's law, or none: the law again. It takes effect
-    /// with the next acknowledgement, and keeps what every law keeps (`laws/window.h`): it is never larger than the
-    /// receiver's own, never smaller than two segments, and nothing that was promised is taken back.
+    /// Sets a receive window of that many bytes in place of the run's law; none: the law again. It takes effect with
+    /// the next acknowledgement, and obeys the rules of every law (`laws/window.h`): it is never larger than the
+    /// receiver's own, never smaller than two segments, and never takes back what was promised.
     ///
     /// Returns whether there is a connection of that flow.
     pub fn set_window(&mut self, flow: usize, bytes: Option<u32>) -> bool {
@@ -227,7 +227,7 @@ impl Session {
         pair.is_some_and(|pair| pair.set_window(direction, bytes))
     }
 
-    /// Has the flow's sender do as it is told from now on, in place of its congestion control.
+    /// Puts the flow's sender under manual control from now on, in place of its congestion control.
     ///
     /// Returns whether there is a connection of that flow whose data may flow.
     pub fn set_sender(&mut self, flow: usize, manual: Manual) -> bool {
@@ -239,7 +239,7 @@ impl Session {
         pair.is_some_and(|pair| pair.set_sender(network, direction, manual))
     }
 
-    /// What the run has measured, which is taken to its end first.
+    /// Runs to the end, and returns what the run has measured.
     pub fn finish(mut self) -> RunResult {
         self.advance(self.duration());
         result(self.world, &self.scenario, &self.run, self.series)

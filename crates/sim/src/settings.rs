@@ -1,4 +1,4 @@
-//! From a scenario's hosts to an endpoint's settings.
+//! Turns a scenario's hosts into an endpoint's settings.
 
 use crate::run::Unsupported;
 use tidegate_laws::Params;
@@ -6,8 +6,8 @@ use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side, Udp, Workload};
 use tidegate_tcp::cc::{Algorithm, Factory};
 use tidegate_tcp::{Config, ReceiveBuffer};
 
-/// Largest send buffer, in bytes: as the laboratory's, twice the largest window of Linux 6.16 and
-/// later, so that a sender waits for its congestion window or its peer's, never for room of its own.
+/// Largest send buffer, in bytes: as in the laboratory, twice the largest window of Linux 6.16 and later, so that a
+/// sender waits for its congestion window or its peer's window, never for its own buffer.
 pub const SEND_BUFFER: u64 = 64 << 20;
 
 /// Congestion control of a run's senders.
@@ -16,7 +16,7 @@ pub fn congestion_control<'a>(hosts: &'a Hosts, run: &'a Run) -> &'a str {
     own.unwrap_or(&hosts.congestion_control)
 }
 
-/// What every endpoint of a run is set to.
+/// The settings of every endpoint of a run.
 ///
 /// # Errors
 /// When there is no such congestion control.
@@ -29,7 +29,7 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
         initial_window: hosts.initial_window.unwrap_or(defaults.initial_window),
         slow_start_after_idle: hosts.slow_start_after_idle,
         send_buffer: SEND_BUFFER,
-        // As the laboratory's sockets have it.
+        // As the laboratory sets its sockets.
         nodelay: true,
         receive_buffer: match (run.window, run.rmem_max.or(hosts.rmem_max)) {
             (Some(window), _) => ReceiveBuffer::Fixed(window),
@@ -42,8 +42,8 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
     })
 }
 
-/// What the endpoints of a workload are set to in a run, where `others` is what all others are. What has no window is paced,
-/// as nearly every QUIC is, unless it is turned away and comes over TCP.
+/// The settings of a workload's endpoints in a run; `others` are those of all other endpoints. Traffic without a
+/// window is paced, as nearly every QUIC is, unless it is blocked and falls back to TCP.
 ///
 /// # Errors
 /// When there is no such congestion control.
@@ -99,7 +99,7 @@ fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
     })
 }
 
-/// The law of its own that a workload has, with the run's parameters, and the host where its data arrive.
+/// A workload's own law with the run's parameters, and the host where its data arrive.
 pub fn own_law(workload: &Workload, run: &Run) -> Option<(Side, Params)> {
     let side = crate::own::sender(workload).opposite();
     let params = Params {
@@ -109,8 +109,7 @@ pub fn own_law(workload: &Workload, run: &Run) -> Option<(Side, Params)> {
     Some((side, params))
 }
 
-/// What steers at the client's and the server's edge, if anything does, and whether what the host
-/// sends is steered, too.
+/// The laws at the client's and the server's edge, if any, and whether each also steers what its host sends.
 pub fn laws(run: &Run) -> [Option<(Params, bool)>; 2] {
     let steered = |side, uploads| {
         let params = run.params_of(side);

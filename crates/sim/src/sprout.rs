@@ -1,13 +1,13 @@
 //! Sprout (Winstein, Sivaraman, Balakrishnan: "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular
 //! Networks", NSDI 2013), both ends without I/O.
 //!
-//! [The receiver](receiver) infers from what arrives how fast the link is ([belief]), and tells the sender how many packets
-//! it will deliver at least in the next 160 ms ([forecast]). [The sender](sender) sends what, by that, leaves the queue
-//! within 100 ms.
+//! [The receiver](receiver) infers the link's rate from arrivals ([belief]), and tells the sender how many packets the
+//! link will deliver at least in the next 160 ms ([forecast]). [The sender](sender) sends as much as will leave the
+//! queue within 100 ms by that forecast.
 //!
-//! Where the paper leaves something open it is as in its authors' program (github.com/keithw/sprout). That program carries
-//! forecasts in the packets of the other direction, which its tests saturate as well; here data go one way, and a forecast
-//! has a packet of its own every tick.
+//! Where the paper leaves something open, this follows its authors' program (github.com/keithw/sprout). That program
+//! carries forecasts in the packets of the other direction, which its tests saturate as well; here data go one way,
+//! and each tick's forecast has a packet of its own.
 
 pub mod belief;
 pub mod forecast;
@@ -42,22 +42,22 @@ pub struct Data {
     pub sequence: u64,
     /// Its own bytes, headers included.
     pub bytes: u64,
-    /// Of the bytes before this number none comes any more that has not come yet (§3.4's throwaway number).
+    /// All bytes before this number that have not arrived are lost (§3.4's throwaway number).
     pub settled: u64,
-    /// The next packet comes so much later (§3.2's time-to-next): zero within a flight.
+    /// Time until the next packet is sent (§3.2's time-to-next): zero within a flight.
     pub time_to_next: Duration,
     /// When it was sent.
     pub sent: Instant,
 }
 
-/// What the link will deliver, as its receiver expects.
+/// The receiver's forecast of what the link will deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// Packets that arrive until the end of each of the next ticks, at least.
+    /// Packets that arrive at least until the end of each of the next ticks.
     pub cumulative: [u32; HORIZON],
     /// Bytes that have arrived or are lost.
     pub received_or_lost: u64,
-    /// When the newest packet was sent that has arrived; none yet.
+    /// When the newest packet that has arrived was sent; none before the first.
     pub newest: Option<Instant>,
 }
 

@@ -10,12 +10,12 @@ use std::time::Duration;
 /// Time between two calls of `idle`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Does jobs 0 to `jobs` − 1 on `threads` threads and hands their results to `take` on the calling
-/// thread, in their order, each as soon as it and all before it are there. Calls `idle` a few times a
-/// second. Returns how many were taken: all of them, unless a job had no result because it was stopped.
+/// Does jobs 0 to `jobs` − 1 on `threads` threads and hands their results to `take` on the calling thread, in order:
+/// each as soon as it and all earlier ones are done. Calls `idle` a few times a second. Returns how many were taken:
+/// all of them, unless a job was stopped and had no result.
 ///
 /// # Errors
-/// The first error of a job, in their order, or of `take`. What is in hand is finished first.
+/// The first error of a job, in order, or of `take`. Jobs in progress are finished first.
 pub fn in_order<T: Send>(
     jobs: usize,
     threads: usize,
@@ -40,7 +40,7 @@ pub fn in_order<T: Send>(
             });
         }
         drop(sender);
-        // However this ends, no thread begins another job.
+        // On every way out of here, no thread begins another job.
         let _halting = HaltOnDrop(&halt);
         let mut early = BTreeMap::new();
         let mut taken = 0;
@@ -51,7 +51,7 @@ pub fn in_order<T: Send>(
                     idle();
                     continue;
                 }
-                // A thread panicked: the scope will say so.
+                // A thread panicked: the scope reports it.
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             while let Some(result) = early.remove(&taken) {

@@ -1,5 +1,5 @@
-//! What has no window that the law could lower, at the client's edge: packets that leave, of a download what answers its data, of an
-//! upload its data themselves, wait until the law lets them go, and echoes of the law's own tell it the delay.
+//! Flows whose window the law cannot lower, held at the client's edge. Packets that leave wait until the law lets them
+//! go: for a download those that answer its data, for an upload its data. The law's own echoes measure the delay.
 
 use crate::events::{EventQueue, Kind, Target};
 use crate::packet::{ECHO_BYTES, Packet};
@@ -15,7 +15,7 @@ use tidegate_time::Instant;
 /// Bits a second of all echoes to one server.
 const ECHO_BPS: u64 = 10_000;
 
-/// How long echoes are sent for a flow of which nothing arrives.
+/// How long echoes continue for a flow of which nothing arrives.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A packet that waits.
@@ -23,28 +23,28 @@ const IDLE: Duration = Duration::from_secs(1);
 struct Waiting {
     packet: Packet,
     since: Instant,
-    /// Bytes that had arrived when it was made.
+    /// Bytes that had arrived when the packet was made.
     made: u64,
     /// Its offset among all bytes that leave.
     offset: u64,
 }
 
-/// A packet that waits no longer.
+/// A packet that has been released.
 #[derive(Debug)]
 pub struct Released {
     packet: Packet,
-    /// Whether its sender is to be told of congestion.
+    /// Whether its sender is to be signalled congestion.
     signalled: bool,
 }
 
 impl Released {
-    /// The packet, marked for a signal if it can be; else a signal drops it.
+    /// The packet, marked if it carries a signal. A signal drops a packet that is not ECN-capable.
     pub fn passes(mut self) -> Option<Packet> {
         (!self.signalled || signal(&mut self.packet)).then_some(self.packet)
     }
 }
 
-/// Marks a packet, as the kernel's programs do; whether it is ECN-capable.
+/// Marks a packet, as the kernel's programs do. Returns whether it is ECN-capable.
 pub fn signal(packet: &mut Packet) -> bool {
     let capable = packet.ecn().is_capable();
     if capable {
@@ -53,27 +53,27 @@ pub fn signal(packet: &mut Packet) -> bool {
     capable
 }
 
-/// One flow: its records, as a download and as an upload, and what waits of it.
+/// One flow: its state as a download and as an upload, and its waiting packets.
 #[derive(Debug)]
 struct Flow {
     hold: Hold,
     upload: UploadHold,
     workload: usize,
-    /// When its first packet left, until the first has arrived.
+    /// When its first packet left; none once the first has arrived.
     opened: Option<Instant>,
     arrived: Instant,
     waiting: VecDeque<Waiting>,
 }
 
 impl Flow {
-    /// Bytes of it arrive. Returns whether that has to be signalled as congestion.
+    /// Bytes of the flow arrive. Returns whether they must signal congestion.
     fn arrives(&mut self, paths: &mut Paths, now_us: u64, bytes: u32) -> bool {
         let back_us = paths.down.queue_us(now_us);
         self.upload.arrives(&mut paths.up, now_us, bytes, back_us);
         self.hold.arrives(&mut paths.down, now_us, bytes)
     }
 
-    /// An echo of its server's has come back.
+    /// An echo to its server has come back.
     fn echoed(&mut self, paths: &mut Paths, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
         let back_us = paths.down.queue_us(now_us);
         let (hold, upload) = (&mut self.hold, &mut self.upload);
@@ -91,11 +91,11 @@ impl Flow {
     }
 }
 
-/// A workload whose flows are held, and what became of its packets.
+/// A workload whose flows are held, and counts of its packets.
 #[derive(Debug)]
 struct HeldWorkload {
     weight: u32,
-    /// The first workload whose packets take the same way: its echoes are for all of them.
+    /// The first workload whose packets take the same route: it sends the echoes for all of them.
     prober: usize,
     result: HeldResult,
     waits: Durations,
@@ -104,12 +104,12 @@ struct HeldWorkload {
 /// The client's flows without a window.
 #[derive(Debug, Default)]
 pub struct Windowless {
-    /// By workload; none that is left alone.
+    /// By workload; none for those that are left alone.
     held: Vec<Option<HeldWorkload>>,
     /// By workload: whether it sends echoes.
     probing: Vec<bool>,
     flows: Vec<Flow>,
-    /// Where in `flows` each is, by what links know it by.
+    /// Index in `flows` of each, by the number that links know it by.
     numbers: HashMap<u64, usize>,
 }
 
@@ -141,7 +141,7 @@ impl Windowless {
         }
     }
 
-    /// The number of a packet's flow, of a workload that is held.
+    /// The index of a packet's flow, if its workload is held.
     fn number(&mut self, packet: &Packet, workload: usize) -> Option<usize> {
         let held = self.held[workload].as_ref()?;
         let next = self.flows.len();
@@ -201,7 +201,7 @@ impl Windowless {
         !signalled
     }
 
-    /// A packet of that workload leaves: it is returned if it may at once, and waits else.
+    /// A packet of that workload leaves: returned if it can leave at once; otherwise it waits.
     pub fn leaves(
         &mut self,
         events: &mut EventQueue,
@@ -233,7 +233,7 @@ impl Windowless {
         self.release(events, now, number)
     }
 
-    /// The next packet of a flow that may leave.
+    /// The next packet of a flow that is released.
     pub fn release(
         &mut self,
         events: &mut EventQueue,
@@ -264,7 +264,7 @@ impl Windowless {
         Some(Released { packet, signalled })
     }
 
-    /// It is time for that workload's next echo. Returns whether it is to be sent: whether a flow still wants the delay.
+    /// That workload's next echo is due. Returns whether to send it: whether a flow still needs the delay.
     pub fn wants_echo(&mut self, events: &mut EventQueue, now: Instant, workload: usize) -> bool {
         let mut flows = self.flows.iter();
         let wanted = flows
@@ -293,7 +293,7 @@ impl Windowless {
         }
     }
 
-    /// What became of each workload's packets.
+    /// Counts of each workload's packets.
     pub fn results(&self) -> Vec<HeldResult> {
         let held = self.held.iter().flatten();
         held.map(|held| HeldResult {
@@ -304,7 +304,7 @@ impl Windowless {
     }
 }
 
-/// What is woken at the client's edge.
+/// Timers at the client's edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
     /// Packets of the flow of that number may leave.
@@ -314,7 +314,7 @@ pub enum Timer {
 }
 
 impl Timer {
-    /// That of a [`Target`]'s number.
+    /// The timer of a [`Target`]'s number.
     pub fn of(number: usize) -> Self {
         if number.is_multiple_of(2) {
             Self::Release(number / 2)

@@ -14,8 +14,8 @@ use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
-/// Flows observed in one [`SAMPLE_INTERVAL`], at most: of more each is observed less often, or
-/// observing would cost more than running.
+/// Flows observed in one [`SAMPLE_INTERVAL`], at most. With more flows each is observed less often, or observing would
+/// cost more than running.
 const MAX_OBSERVED: usize = 100;
 
 /// Hosts, links, applications and the observers of one run.
@@ -85,7 +85,7 @@ impl World {
         })
     }
 
-    /// Everything that happens before `until`, which then is the time.
+    /// Runs everything that happens before `until`, and sets the time to it.
     pub fn advance(&mut self, until: Instant) {
         while let Some((at, target)) = self.network.events.pop(until) {
             self.network.now = at;
@@ -129,7 +129,7 @@ impl World {
     }
 
     fn segment(&mut self, id: ConnectionId, side: Side, segment: &mut Segment) {
-        // What comes after its connection's end is dropped.
+        // Segments that arrive after their connection's end are dropped.
         if let Some(pair) = self.hosts.pair_mut(id) {
             pair.receive(&mut self.network, side, segment);
             self.progress(id, side);
@@ -250,7 +250,7 @@ impl World {
         }
     }
 
-    /// Observes the flows whose turn it is.
+    /// Observes the next flows in turn.
     fn observe(&mut self) {
         for scheduled in turn(&mut self.applications, self.observations) {
             scheduled.application.observe(&self.hosts, self.network.now);
@@ -258,7 +258,7 @@ impl World {
         self.observations += 1;
     }
 
-    /// A point for the curves of those whose turn it is.
+    /// Records a point for the curves of the next flows in turn.
     fn sample(&mut self) {
         for scheduled in turn(&mut self.applications, self.points) {
             scheduled.application.sample(&self.hosts, self.network.now);
@@ -267,7 +267,7 @@ impl World {
     }
 }
 
-/// Whose turn it is: everybody's, as long as they are no more than [`MAX_OBSERVED`].
+/// The applications whose turn it is: all, as long as there are no more than [`MAX_OBSERVED`].
 fn turn(
     applications: &mut [ScheduledApplication],
     number: usize,

@@ -1,11 +1,11 @@
-//! ABC, sender and router, over links.
+//! ABC's sender and router over links.
 
 mod common;
 
 use common::{flow, run};
 use tidegate_scenario::RunResult;
 
-/// 24 Mbit/s and 100 ms with that queue, and these workloads, which are all ABC's.
+/// 24 Mbit/s and 100 ms with that queue, and these workloads, all sent by ABC.
 fn over(queue: &str, workloads: &str) -> RunResult {
     run(&format!(
         "duration_s = 40\nwarmup_s = 20
@@ -18,7 +18,7 @@ fn over(queue: &str, workloads: &str) -> RunResult {
 
 const ONE: &str = "{ name = 'one', does = { bulk = {} } }";
 
-/// η and the packet a round trip that it adds: 98.5 % of the link, and no queue but for the moment.
+/// η and the additive packet a round trip: 98.5 % of the link, and no lasting queue.
 #[test]
 fn alone_it_uses_eta_of_the_link_and_lets_nothing_wait() {
     let run = over("policy = 'abc'", ONE);
@@ -32,7 +32,7 @@ fn alone_it_uses_eta_of_the_link_and_lets_nothing_wait() {
     assert!((0.3..1.1).contains(&share), "{share}");
 }
 
-/// Equations 1 to 3: the additive increase of many has a queue at which the target leaves room for it.
+/// Equations 1 to 3: with many flows the additive increase builds a queue, until the target makes room for it.
 #[test]
 fn many_hold_the_queue_of_their_additive_increase() {
     let many = "{ name = 'many', does = { bulk = { flows = 32 } } }";
@@ -52,7 +52,7 @@ fn two_share_alike() {
     assert!((0.8..1.25).contains(&(one / other)), "{one}, {other}");
 }
 
-/// §4.1: where nobody brakes it is CUBIC, which fills the buffer and loses packets.
+/// §4.1: without a router that brakes it is CUBIC, which fills the buffer and loses packets.
 #[test]
 fn where_nobody_brakes_it_is_cubic() {
     let cubic = "{ name = 'cubic', congestion_control = 'cubic', does = { bulk = {} } }";

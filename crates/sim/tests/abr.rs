@@ -5,7 +5,7 @@ mod common;
 use common::{assert_near, run, scenario};
 use tidegate_scenario::{AdaptiveResult, VideoResult};
 
-/// A video by that algorithm over a constant link, for so many seconds.
+/// A video by that algorithm over a constant link, for that many seconds.
 fn video(algorithm: &str, mbps: f64, seconds: f64) -> (VideoResult, AdaptiveResult) {
     let does = format!(
         "{{ name = 'video', does = {{ adaptive_video = {{ algorithm = '{algorithm}' }} }} }}"
@@ -23,7 +23,7 @@ fn a_fast_link_brings_the_highest_rate() {
     for algorithm in ALL {
         let (video, adaptive) = video(algorithm, 20.0, 300.0);
         assert_eq!(video.stalls, 0, "{algorithm}: {video:?}");
-        // The first segments apart.
+        // Except for the first segments.
         assert!(adaptive.mean_bps > 4.0e6, "{algorithm}: {adaptive:?}");
         assert!(adaptive.switches <= 5, "{algorithm}: {adaptive:?}");
         // 300 s and a minute ahead, in segments of 4 s.
@@ -34,7 +34,7 @@ fn a_fast_link_brings_the_highest_rate() {
     }
 }
 
-/// 3.5 Mbit/s of payload, and less where each segment begins with a round trip: 2.85 fits, 4.3 does not.
+/// 3.5 Mbit/s of payload, less a round trip before each segment: 2.85 fits, 4.3 does not.
 #[test]
 fn a_slower_link_brings_the_highest_rate_that_it_carries() {
     let (video, by_rate) = video("rate", 3.7, 600.0);
@@ -43,8 +43,8 @@ fn a_slower_link_brings_the_highest_rate_that_it_carries() {
     assert!(by_rate.switches <= 5, "{by_rate:?}");
 }
 
-/// It looks five segments ahead, and a buffer that lasts for these buys a higher rate for as long: so it is above the rate
-/// that the link carries in turn, and better for it by its own measure.
+/// It plans five segments ahead, and a buffer that lasts for these buys a higher rate for that long. So its rate
+/// is at times above the link's, and it scores better by its own measure.
 #[test]
 fn by_prediction_the_buffer_is_spent_on_quality() {
     let (_, by_rate) = video("rate", 3.7, 600.0);
@@ -57,7 +57,7 @@ fn by_prediction_the_buffer_is_spent_on_quality() {
     );
 }
 
-/// The buffer's map takes all that the link carries: the rates above and below in turn.
+/// The buffer's map uses all that the link carries: the rates above and below alternate.
 #[test]
 fn by_buffer_the_mean_is_what_the_link_carries() {
     let (video, adaptive) = video("bba", 3.7, 600.0);
@@ -70,7 +70,7 @@ fn by_buffer_the_mean_is_what_the_link_carries() {
 #[test]
 fn quality_of_experience_counts_stalls_and_the_start() {
     for algorithm in ALL {
-        // Too slow for the lowest rate, which all are driven to.
+        // Too slow even for the lowest rate, which all algorithms choose here.
         let (video, adaptive) = video(algorithm, 0.25, 300.0);
         assert!(video.stalls > 3, "{algorithm}: {video:?}");
         assert_eq!(adaptive.switches, 0, "{algorithm}: {adaptive:?}");
@@ -85,7 +85,7 @@ fn quality_of_experience_counts_stalls_and_the_start() {
     }
 }
 
-/// One that never begins to play has waited all the time.
+/// A video that never begins to play has waited for the whole run.
 #[test]
 fn a_video_that_never_starts_has_waited() {
     let (video, adaptive) = video("rate", 0.01, 20.0);

@@ -1,4 +1,4 @@
-//! A reader that stops and starts: classic flow control as the AFC paper has it, and AFC.
+//! A reader that stops and starts: classic flow control as in the AFC paper, and AFC.
 
 mod common;
 
@@ -16,9 +16,9 @@ struct Case {
 }
 
 impl Case {
-    /// Scenario 2. The slots last as long as the round trip, two segments' 0.8 ms each included: were they
-    /// a millisecond shorter, classic windows would find a rhythm that meets no closed window, and get 1.9
-    /// Mbit/s instead of the 1.33 that the paper reckons with.
+    /// Scenario 2. The slots last as long as the round trip, including two segments' 0.8 ms each: if they were a
+    /// millisecond shorter, classic windows would fall into a rhythm that never meets a closed window, and get 1.9
+    /// Mbit/s instead of the 1.33 that the paper computes.
     const STALLING: Self = Self {
         reads: "[0, 6, 6]",
         slot_s: 0.532,
@@ -55,8 +55,8 @@ impl Case {
     }
 }
 
-/// Table 3, scenario 2: the ideal is 4 Mbit/s, the paper's classic windows got 1.45. A reader finds its buffer
-/// empty after 0.66 of a round trip: what it refused before must be under way again by then, or 83 % are all.
+/// Table 3, scenario 2: the ideal is 4 Mbit/s, the paper's classic windows got 1.45. A reader empties its buffer in
+/// 0.66 of a round trip: unless refused data are under way again by then, 83 % is the most.
 #[test]
 fn a_stalling_reader_gets_a_third_from_classic_windows_and_most_from_afc() {
     let classic = Case::STALLING.goodput_mbps();
@@ -66,7 +66,7 @@ fn a_stalling_reader_gets_a_third_from_classic_windows_and_most_from_afc() {
     assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
 }
 
-/// What is refused is no congestion, whatever the slots: a halved window would show for minutes.
+/// Refused data are no congestion, whatever the slots: a halved window would show for minutes.
 #[test]
 fn a_buffer_that_overflows_costs_no_congestion_window() {
     for slot_s in [0.5, 0.53, 0.535, 0.8] {
@@ -82,7 +82,7 @@ fn a_buffer_that_overflows_costs_no_congestion_window() {
     }
 }
 
-/// A steady reader's buffer is always full (equation 33): what finds no room then is no congestion either.
+/// A steady reader's buffer is always full (equation 33): data that find no room then are no congestion either.
 #[test]
 fn a_steady_reader_behind_a_full_buffer_gets_what_it_reads() {
     let steady = Case {
@@ -108,7 +108,7 @@ fn a_short_path_with_a_tiny_buffer_is_used() {
     assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
 }
 
-/// One slot of reading is over before the sender has heard of it (§5.4.5): little is gained.
+/// One slot of reading ends before the sender has heard of it (§5.4.5): little is gained.
 #[test]
 fn a_reader_that_stops_after_one_slot_is_limited_by_its_buffer() {
     let short = || Case {
@@ -133,7 +133,7 @@ fn a_slow_network_is_used_while_the_reader_stalls() {
     assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
 }
 
-/// §2.4.1: ⟨2, 6⟩ Mbit/s over 4 Mbit/s and a second, with 500 KB: classic 2.9 to 3 of 4 Mbit/s.
+/// §2.4.1: ⟨2, 6⟩ Mbit/s over 4 Mbit/s and a second, with 500 KB: classic windows get 2.9 to 3 of 4 Mbit/s.
 #[test]
 fn a_varying_reader_costs_classic_windows_a_quarter() {
     let varying = || Case {
@@ -149,7 +149,7 @@ fn a_varying_reader_costs_classic_windows_a_quarter() {
     assert!(varying().adaptive().goodput_mbps() > 1.2 * classic);
 }
 
-/// Equation 3: three times the buffer do it, too; 3.86 Mbit/s are printed.
+/// Equation 3: three times the buffer has the same effect; the paper prints 3.86 Mbit/s.
 #[test]
 fn a_threefold_buffer_carries_a_stall() {
     let large = Case {

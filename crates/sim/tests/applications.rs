@@ -1,4 +1,4 @@
-//! What the applications do, against what they should.
+//! Applications against their expected behaviour.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{assert_near, flow, run, scenario, try_run};
 /// Round trip of 20 Mbit/s down, 5 up and 20 ms each way, for small packets.
 const RTT_MS: f64 = 40.1;
 
-/// Milliseconds that the payload of so many bytes takes at 20 Mbit/s.
+/// Milliseconds that a payload of `bytes` takes at 20 Mbit/s.
 fn transmission_ms(bytes: f64) -> f64 {
     bytes / 1448.0 * 1500.0 * 8.0 / 20e3
 }
@@ -19,7 +19,7 @@ fn an_object_takes_the_round_trips_of_slow_start() {
         "{{ name = 'web', does = {{ web = {{ object_bytes = {sizes:?}, pause_s = 0.5 }} }} }}"
     );
     let run = run(&scenario(20.0, 30.0, 1000, &does));
-    // Handshake and request, and one more each time that 10, 30 segments are not enough.
+    // Handshake and request, and one more round trip each time that 10 or 30 segments are not enough.
     for (bytes, round_trips) in [(1000, 2), (14_000, 2), (40_000, 3), (100_000, 4)] {
         let fetch = run.fetches.iter().find(|f| f.bytes == bytes).unwrap();
         assert!(fetch.count > 8, "{fetch:?}");
@@ -69,7 +69,7 @@ fn a_pages_requests_have_a_size() {
     assert_eq!(uplink_bytes(716) - uplink_bytes(16), 3.0 * 700.0);
 }
 
-/// Vegas keeps the queue short that CUBIC fills.
+/// Vegas keeps the queue short, CUBIC fills it.
 #[test]
 fn a_workload_may_have_a_congestion_control_of_its_own() {
     let queued_ms = |own: &str| {
@@ -93,7 +93,7 @@ fn a_source_of_constant_rate_is_heard_at_its_rate() {
     let run = run(&(scenario(20.0, 20.0, 1000, does) + "warmup_s = 2\n"));
     assert_near(flow(&run, "call").goodput_bps, 2e6, 0.002);
     assert_near(flow(&run, "up").goodput_bps, 1e6, 0.005);
-    // One segment now and then finds the link idle.
+    // A segment now and then finds the link idle.
     assert!(run.link.queue_delay_ms.p50 < 0.1, "{:?}", run.link);
 }
 
@@ -153,7 +153,7 @@ fn a_video_plays_if_the_link_is_faster_and_stalls_if_it_is_not() {
     // Two chunks of 8 Mbit at 20 Mbit/s, and slow start.
     assert!((0.8..1.5).contains(&video.startup_s.unwrap()), "{video:?}");
     assert_near(video.played_s, 100.0 - video.startup_s.unwrap(), 1e-6);
-    // It does not run further ahead than its buffer: 4 Mbit/s and what fills the buffer once.
+    // It never runs further ahead than its buffer: 4 Mbit/s, and the buffer filled once.
     assert_near(flow(&fast, "video").goodput_bps, 4e6 * 1.2, 0.05);
     let slow = run(&scenario(3.0, 100.0, 1000, does));
     let video = &slow.videos[0];
@@ -177,7 +177,7 @@ fn a_term_ends_when_it_says() {
     }
 }
 
-/// Foreground before background: four parts of the link where the other has one.
+/// Foreground before background: with a weight of 4 it has four times the other's share.
 #[test]
 fn a_weighted_download_has_so_many_times_the_others_share() {
     let workloads = "{ name = 'front', weight = 4, does = { bulk = {} } },
@@ -189,7 +189,7 @@ fn a_weighted_download_has_so_many_times_the_others_share() {
     assert!(run.link.utilisation > 0.97 && run.link.queue_delay_ms.mean < 10.0);
 }
 
-/// The law sees the client's own flow, not the one of another host behind the same link.
+/// The law sees the client's own flow, but not the flow of another host behind the same link.
 #[test]
 fn what_is_not_steered_is_as_without_a_law() {
     let workloads = |ours: bool| {

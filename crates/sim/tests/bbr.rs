@@ -8,20 +8,20 @@
 //!     p = 1/2 − 1/(2·X) − 4·N/q                      (equation 9)
 //! ```
 //!
-//! of the link, however many they are, and BBR the rest, less the time that it spends in PROBE_RTT, a tenth of
+//! of the link, however many they are. BBR has the rest, less the time that it spends in PROBE_RTT, a tenth of
 //! q/c + 0.2 + l seconds (equations 10 and 11).
 //!
 //! Linux 5.15 has been measured at the same link: F. Sarpkaya, A. Srivastava, F. Fund, S. Panwar, "BBR's sharing behavior with CUBIC and
 //! Reno", 2025 (arXiv:2505.07741), who repeated Ware's Figure 8(a); the goodputs are among their published artefacts.
 //!
-//! Of one flow of BBR the model says more than the kernel and we have. It has p·q of the others' packets stand in the queue
-//! during PROBE_RTT. Their windows are p·(q + c·l), and without BBR they have the pipe to themselves, so that (1 − p)·c·l fewer stand
-//! there. With that, equation 9 is p = 1/2 − 4·N/(q + c·l): for one flow of BBR hardly more than a half, however short the queue, as
-//! soon as the others alone fill the pipe. And in some PROBE_RTTs CUBIC has just given up three tenths of its window; BBR goes by
-//! the shortest queue of ten seconds.
+//! For one flow of BBR the model gives more than the kernel and we measure. It assumes that p·q of the others' packets
+//! stand in the queue during PROBE_RTT. But their windows are p·(q + c·l), and without BBR they have the pipe to
+//! themselves, so (1 − p)·c·l fewer packets are queued. With that, equation 9 becomes p = 1/2 − 4·N/(q + c·l): for one
+//! flow of BBR hardly more than a half, however short the queue, as soon as the others alone fill the pipe. And in
+//! some PROBE_RTTs CUBIC has just given up three tenths of its window; BBR goes by the shortest queue of ten seconds.
 //!
-//! Not held to: 64 bandwidth-delay products, where how it begins decides. In a run with a fixed receive window one flow has 0.21, in one
-//! with an autotuned window it starves, though that window is never full; the kernel has it starve, too (0.02).
+//! Left out: 64 bandwidth-delay products, where the start decides. With a fixed receive window one flow has 0.21, with
+//! an autotuned window it starves, although that window is never full; in the kernel it starves, too (0.02).
 
 mod common;
 
@@ -34,7 +34,7 @@ const PACKET: f64 = 1500.0;
 /// In packets a second.
 const RATE: f64 = MBPS * 1e6 / 8.0 / PACKET;
 
-/// Buffers in bandwidth-delay products, and the share of one, two and four flows of BBR beside one of CUBIC that the kernel has.
+/// Buffers in bandwidth-delay products, and the kernel's share of one, two and four flows of BBR beside one of CUBIC.
 const KERNEL: [(f64, [f64; 3]); 6] = [
     (1.0, [0.865, 0.964, 0.970]),
     (2.0, [0.593, 0.834, 0.970]),
@@ -57,8 +57,8 @@ fn ware(flows: u32, x: f64) -> f64 {
     (1.0 - others.max(0.0)) * (1.0 - probing_s / 10.0)
 }
 
-/// The share of that many flows of BBR beside so many of CUBIC, once they have settled. Behind a deep buffer that takes BBR some
-/// hundred seconds: it begins with the round trip of the empty path, CUBIC with the whole queue.
+/// The share of that many flows of BBR beside `others` of CUBIC, once they have settled. Behind a deep buffer that
+/// takes BBR some hundred seconds: BBR begins with the round trip of the empty path, CUBIC with the whole queue.
 fn share(flows: u32, others: u32, x: f64) -> f64 {
     let text = format!(
         "duration_s = 450
@@ -80,12 +80,12 @@ fn share(flows: u32, others: u32, x: f64) -> f64 {
     of("bbr") / (of("bbr") + of("cubic"))
 }
 
-/// One of the columns. The kernel ran once for each number, with a buffer in bytes and Ethernet headers; we are within 0.04 of it,
-/// and within 0.07 at two bandwidth-delay products, where the share falls from nearly all to a half and a packet more or less in
-/// the buffer counts.
+/// Checks one column. The kernel ran once for each number, with a buffer in bytes and Ethernet headers. We are within
+/// 0.04 of it, and within 0.07 at two bandwidth-delay products, where the share falls from nearly all to a half and a
+/// packet more or less in the buffer matters.
 ///
-/// Ware's model is to be within 0.05 in the median. For two and four flows it is, for one it says 0.08 to 0.15 more than we have
-/// and 0.07 to 0.19 more than the kernel has.
+/// Ware's model should be within 0.05 in the median. For two and four flows it is; for one flow it gives 0.08 to 0.15
+/// more than ours and 0.07 to 0.19 more than the kernel's.
 fn assert_shares(column: usize) {
     let flows = FLOWS[column];
     for (x, kernel) in KERNEL {
@@ -117,7 +117,8 @@ fn four_flows_have_the_share_that_the_kernel_gives_them() {
     assert_shares(2);
 }
 
-/// What is new in Ware's model: the cap knows nothing of how many the others are. A tenth of the share is what chance leaves.
+/// The new result of Ware's model: the cap does not depend on the number of others. A tenth of the share allows for
+/// chance.
 #[test]
 fn how_many_flows_of_cubic_there_are_hardly_matters() {
     for x in [4.0, 8.0] {

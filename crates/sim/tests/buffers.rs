@@ -9,7 +9,7 @@
 //!     ∫ w dw = ⅜·W²    packets from W/2 to W,    in    (P − W/2)·T + (W² − P²)/(2·C)    seconds
 //! ```
 //!
-//! and the utilisation is what it carries over C times its length:
+//! and the utilisation is this over C times the tooth's length:
 //!
 //! ```text
 //!     U(β) = ¾·(1 + β)² / (1 + β + β²)    up to β = 1, and 1 above:    ¾ without a buffer
@@ -21,7 +21,7 @@ use common::{assert_near, run};
 
 const PACKET: f64 = 1500.0;
 
-/// Utilisation by a buffer of so many pipes.
+/// Utilisation with a buffer of `beta` pipes.
 fn sawtooth(beta: f64) -> f64 {
     match beta < 1.0 {
         true => 0.75 * (1.0 + beta) * (1.0 + beta) / (1.0 + beta + beta * beta),
@@ -29,7 +29,7 @@ fn sawtooth(beta: f64) -> f64 {
     }
 }
 
-/// A link of so many packets a second and a delay each way.
+/// A link's rate in packets a second and its delay each way.
 struct Path {
     mbps: f64,
     one_way_ms: f64,
@@ -40,7 +40,7 @@ impl Path {
         self.mbps * 1e6 / 8.0 / PACKET
     }
 
-    /// What is on its way, and the packet that is being sent.
+    /// Packets in flight, and the one in transmission.
     fn pipe(&self) -> f64 {
         self.rate() * 2.0 * self.one_way_ms / 1e3 + 1.0
     }
@@ -51,7 +51,7 @@ impl Path {
         libm::floor(1.2 * self.rate() / 1024.0).max(2.0)
     }
 
-    /// What one download uses of it, over eight teeth after two.
+    /// Utilisation by one download, over eight teeth after the first two.
     fn utilisation(&self, packets: f64) -> f64 {
         let top = self.pipe() + packets;
         let tooth_s = 0.375 * top * top / self.rate() + 0.01 * self.one_way_ms;
@@ -72,8 +72,8 @@ impl Path {
     }
 }
 
-/// Within a hundredth. A loss costs a round trip at half the window, one of fifty and more of a tooth, in which half of the link at
-/// most is idle; and a packet more or less in the buffer is up to 0.9 % of the pipe.
+/// Within a hundredth. A loss costs a round trip at half the window: one of at least fifty in a tooth, in which at
+/// most half of the link is idle. A packet more or less in the buffer is up to 0.9 % of the pipe.
 fn assert_uses(path: &Path, beta: f64) {
     let packets = libm::round(beta * path.pipe()) + path.train();
     let expected = sawtooth((packets - path.train() + 1.0) / path.pipe());
@@ -90,8 +90,8 @@ fn without_a_buffer_reno_uses_three_quarters_and_with_a_pipe_everything() {
     }
 }
 
-/// Where trains are long the smallest buffer is a tenth of the pipe. One that holds hardly a train overflows whenever two trains
-/// meet, before the pipe is full: four packets at 50 Mbit/s and 40 ms leave 0.57.
+/// With long trains the smallest buffer is a tenth of the pipe. A buffer that hardly holds a train overflows whenever
+/// two trains meet, before the pipe is full: four packets at 50 Mbit/s and 40 ms leave 0.57.
 #[test]
 fn where_trains_are_long_it_is_the_rest_of_the_buffer_that_counts() {
     for (mbps, one_way_ms) in [(50.0, 20.0), (100.0, 10.0)] {

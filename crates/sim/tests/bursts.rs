@@ -1,4 +1,4 @@
-//! Links that let many packets go at one instant: the receive window grows over them as over any other.
+//! Links that release many packets at one instant: the receive window grows over them as over any other.
 
 mod common;
 
@@ -7,8 +7,8 @@ use std::fmt::Write;
 use tidegate_scenario::Scenario;
 use tidegate_sim::{Options, run_scenario};
 
-/// A link of so many Mbit/s that lets go what has gathered every `burst_ms`, each way; a buffer of twice what a round trip
-/// or a burst holds.
+/// A link of that many Mbit/s that releases its gathered packets every `burst_ms`, in either direction; with a buffer
+/// of twice what a round trip or a burst holds.
 struct Link {
     mbps: u64,
     burst_ms: u64,
@@ -21,7 +21,7 @@ impl Link {
         (self.mbps * 1000 * self.burst_ms / 8 / 1500).max(1)
     }
 
-    /// What the trace carries in bit/s: whole packets.
+    /// Rate of the trace in bit/s, in whole packets.
     fn bps(&self) -> f64 {
         (self.burst() * 1500 * 8 * 1000) as f64 / self.burst_ms as f64
     }
@@ -67,7 +67,7 @@ impl Link {
         )
     }
 
-    /// Share of the link that the transfer has after its start.
+    /// The transfer's share of the link after its start.
     fn used(&self, direction: &str, sender: &str, law: &str) -> f64 {
         let folder = tempfile::tempdir().expect("a folder");
         let trace = folder.path().join("burst.trace");
@@ -105,7 +105,8 @@ fn links() -> Vec<Link> {
     .into()
 }
 
-/// The largest window that Linux's receive buffer is good for, in bytes: 32 MiB, of which a segment's payload is 160/256.
+/// The largest window, in bytes, for which Linux's receive buffer suffices: 32 MiB, with a segment's payload as
+/// 160/256 of it.
 const LARGEST_WINDOW: f64 = 32.0 * 1024.0 * 1024.0 * 160.0 / 256.0;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Shapers at the client's router: fixed ones, and what cake-autorate makes of them.
+//! Shapers at the client's router: with fixed rates, and with cake-autorate.
 
 mod common;
 
@@ -38,14 +38,15 @@ fn a_fixed_shaper_has_the_queue_and_its_rate() {
         0.06,
     );
     assert_near(cake.down.rate_bps, 16e6, 1e-9);
-    // The link's own queue stays empty, a ping passes the shaper's, and CoDel keeps what the download has of it short.
+    // The link's own queue stays empty, a ping passes the shaper's flow queues, and CoDel keeps the download's queue
+    // there short.
     assert!(result.link.queue_delay_ms.p95 < 1.0, "{:?}", result.link);
     assert!(cake.down.queue_delay_ms.p95 < 25.0, "{cake:?}");
     assert!(cake.down.drops > 0 && result.link.drops == 0);
     assert!(flow(&result, "ping").rtt_ms.p95 < 43.0);
 }
 
-/// As CAKE does, without being told to.
+/// CAKE marks without being told to.
 #[test]
 fn a_shaper_marks_what_is_ecn_capable() {
     let result = download(
@@ -78,7 +79,7 @@ fn autorate_finds_the_rate_of_a_link() {
     for base in [10.0, 40.0] {
         let result = download(STEADY, &autorate(5.0, base, 80.0));
         let cake = result.cake.unwrap();
-        // Up to where the link's rate is three quarters of it, and the load is high no more.
+        // The rate rises until the link's rate is three quarters of it, where the load is no longer high.
         let rate = cake.down.rate_bps / 20e6;
         assert!((0.9..1.0 / 0.75).contains(&rate), "{rate}");
         let goodput = flow(&result, "download").goodput_bps;

@@ -25,7 +25,7 @@ fn two_share_alike() {
     assert!(run.link.utilisation > 0.95);
 }
 
-/// §2.2: beside a sender that fills the buffer it is no longer content with what its own δ leaves it.
+/// §2.2: beside a sender that fills the buffer, Copa leaves its default mode and claims more than its own δ gives it.
 #[test]
 fn beside_cubic_it_gets_its_part() {
     let cubic = "{ name = 'cubic', does = { bulk = {} } }";

@@ -20,10 +20,10 @@ const C: f64 = 410.0 / 1024.0;
 const BETA: f64 = 717.0 / 1024.0;
 const ALPHA: f64 = 8.0 / 15.0;
 
-/// A sample for each so many seconds at most.
+/// Longest time between samples, in seconds.
 const SAMPLE_S: f64 = 0.005;
 
-/// Linux looks the curves up again when the window has changed, or else after a 32nd of a second (`bictcp_update`).
+/// Linux evaluates the curves again when the window has changed, or after a 32nd of a second (`bictcp_update`).
 const LOOKUP_S: f64 = 1.0 / 32.0;
 
 /// A lone flow over a path with that round trip on which each packet is lost with probability `p`.
@@ -33,7 +33,7 @@ struct Path {
     seconds: f64,
 }
 
-/// What follows a loss: times and windows, from when the window began to grow until it was next reduced.
+/// A tooth: times and windows from when the window began to grow until it was next reduced.
 struct Tooth {
     /// The window that was reduced, and the curve's W_max.
     top: f64,
@@ -69,9 +69,9 @@ impl Path {
         (teeth, later.iter().sum::<f64>() / later.len() as f64 / 1e3)
     }
 
-    /// Every sample of every tooth is within `allowed` packets of the curve and a share of the window, and what the curve grows by
-    /// in a sample's time. The first ones are left out: how large slow start's window was when it was lost is not
-    /// known from samples, and so neither is which W_max follows from it.
+    /// Every sample of every tooth is within `allowed` packets of the curve, plus a share of the window and the
+    /// curve's growth within a sample. The first teeth are left out: samples do not show the window at which slow
+    /// start lost packets, and so not the W_max that follows from it.
     fn assert_follows(&self, allowed: f64, share: f64) {
         let (teeth, rtt_s) = self.teeth();
         let steady = &teeth[6..];
@@ -104,7 +104,7 @@ fn teeth(times: &[f64], windows: &[f64], rtt_s: f64) -> Vec<Tooth> {
             true => libm::floor(top * (1.0 + BETA) / 2.0),
             false => top,
         };
-        // PRR may go below the threshold, and ends at it.
+        // PRR can go below the threshold, and ends at it.
         let threshold = top * BETA;
         let ends = |n: &usize| {
             let near = (windows[*n] - threshold).abs() <= 1.0 + 0.01 * top;
@@ -126,7 +126,7 @@ fn teeth(times: &[f64], windows: &[f64], rtt_s: f64) -> Vec<Tooth> {
 }
 
 impl Tooth {
-    /// The window so many seconds after it began to grow, and how fast it grows then.
+    /// The window `t` seconds after it began to grow, and how fast it grows then.
     fn expected(&self, t: f64, rtt_s: f64) -> (f64, f64) {
         let start = self.windows[0];
         let k = libm::cbrt((self.w_max - start).max(0.0) / C);
@@ -139,7 +139,8 @@ impl Tooth {
         }
     }
 
-    /// By how many packets the window lies at most beyond that share of what is expected, if it began to grow then.
+    /// Largest distance of the window in packets beyond that share of its expected value, if it began to grow at
+    /// `began`.
     fn error(&self, began: f64, rtt_s: f64, share: f64) -> f64 {
         let points = self.times.iter().zip(&self.windows);
         let later = points.filter(|(t, _)| **t >= began);
@@ -150,7 +151,7 @@ impl Tooth {
         })
     }
 
-    /// When it may have begun to grow: the window shows that only with the first packet that it grows by.
+    /// Possible starts of growth: the window shows growth only with the first whole packet.
     fn beginnings(&self) -> impl Iterator<Item = f64> {
         let points = self.times.iter().zip(&self.windows);
         points
@@ -159,8 +160,8 @@ impl Tooth {
     }
 }
 
-/// Two packets, since windows, Linux's curve and its number of packets to acknowledge for one are whole; and a hundredth, since that
-/// number is rounded down and so too small by as much.
+/// Two packets, since windows, Linux's curve and its count of packets to acknowledge are whole numbers; and a
+/// hundredth, since that count is rounded down and so too small by up to that.
 #[test]
 fn over_a_long_round_trip_the_window_follows_the_cubic_curve() {
     for (rtt_s, p, seconds) in [(0.1, 2e-5, 300.0), (0.1, 1e-4, 200.0), (0.05, 1e-4, 150.0)] {
@@ -168,10 +169,10 @@ fn over_a_long_round_trip_the_window_follows_the_cubic_curve() {
     }
 }
 
-/// Over a short round trip Reno's window is the larger one. It is followed less closely than a cubic curve, whose target lies a round
-/// trip ahead: what the window lacks is made up for in a round trip, and only from the next look-up on, until when Reno's window
-/// grows further. And Linux reckons Reno's window by what is acknowledged, which at 5 ms is 1.4 % less in a round trip than the
-/// window: two hundredths.
+/// Over a short round trip Reno's window is larger. Linux follows it less closely than a cubic curve, whose target
+/// lies a round trip ahead: the missing part is made up within a round trip, beginning with the next look-up, while
+/// Reno's window grows further. And Linux counts acknowledged packets for Reno's window, which at 5 ms is 1.4 % less
+/// in a round trip than the window: two hundredths.
 #[test]
 fn over_a_short_round_trip_the_window_follows_renos() {
     for (rtt_s, seconds) in [(0.02, 60.0), (0.01, 30.0), (0.005, 20.0)] {

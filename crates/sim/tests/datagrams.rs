@@ -1,10 +1,10 @@
-//! Traffic without TCP: what the links do to it is known exactly.
+//! Traffic without TCP, for which the links' effect is known exactly.
 
 mod common;
 
 use common::{assert_near, flow, run, scenario, try_run};
 
-/// Out of step with everything else.
+/// An interval out of step with everything else.
 const PING: &str = "{ name = 'ping', does = { ping = { interval_ms = 9.87 } } }";
 
 #[test]
@@ -26,11 +26,11 @@ fn an_overload_is_cut_to_the_capacity_and_fills_the_queue() {
     let run = run(&text);
     assert_near(run.link.delivered_bps, 20e6, 1e-3);
     let ping = flow(&run, "ping").rtt_ms;
-    // A hundred packets of 0.6 ms stand before each one that gets in; a few of them are pings.
+    // A hundred packets of 0.6 ms wait before each one that is admitted; a few of these are pings.
     let queue = run.link.queue_delay_ms;
     assert_near(queue.p50, 100.0 * 0.6, 0.05);
     assert_near(ping.p50, 40.0 + queue.p50, 0.02);
-    // All that the pings leave, without 28 bytes of headers in each 1500.
+    // The rest of the link after the pings, without 28 bytes of headers in each 1500.
     assert_near(
         flow(&run, "flood").goodput_bps,
         20e6 * 1472.0 / 1500.0,

@@ -5,7 +5,7 @@ mod common;
 use common::{scenario, try_run};
 use tidegate_scenario::ResultSet;
 
-/// Everything that is random, at once.
+/// All random parts at once.
 fn busy(seed: u64) -> String {
     let workloads = "
         { name = 'bulk', does = { bulk = { flows = 4 } } },

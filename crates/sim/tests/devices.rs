@@ -1,11 +1,12 @@
-//! Fairness by device: what each device has, however many downloads or uploads it runs.
+//! Fairness by device: each device's share, however many downloads or uploads it runs.
 
 mod common;
 
 use common::try_run;
 use tidegate_scenario::RunResult;
 
-/// Each device's flows, all in that direction, over a link of that rate at that base RTT; devices that stop, when.
+/// The devices' flows, all in that direction, over a link with that rate at that base RTT; and the times at which
+/// devices stop.
 fn share(
     fair: &str,
     direction: &str,
@@ -35,7 +36,7 @@ fn share(
     try_run(&text, false).expect("it runs").runs.remove(0)
 }
 
-/// What each device has got: the sum of its flows' goodput.
+/// Goodput of each device: the sum over its flows.
 fn goodput(run: &RunResult, devices: usize) -> Vec<f64> {
     let of = |device: usize| {
         let name = format!("d{device}");
@@ -52,7 +53,7 @@ fn jain(of: &[f64]) -> f64 {
     sum * sum / (of.len() as f64 * of.iter().map(|x| x * x).sum::<f64>())
 }
 
-/// Both ways of sharing among four devices: Jain's index, the link that they share, and that link's use.
+/// Both kinds of fairness among four devices: Jain's index, queue, and use of the link that they share.
 struct Shared {
     jain: f64,
     used: f64,
@@ -83,7 +84,7 @@ fn compare(direction: &str, rate: &str, rtt_ms: u32) -> [Shared; 2] {
     })
 }
 
-/// And the link is as full and its queue no longer than by flow.
+/// The link is as full as by flow, and its queue no longer.
 #[test]
 fn four_devices_have_a_quarter_each_whatever_they_run() {
     for (direction, mbps, rtt_ms) in [
@@ -96,12 +97,12 @@ fn four_devices_have_a_quarter_each_whatever_they_run() {
         let [by_device, by_flow] = compare(direction, &rate, rtt_ms);
         assert!(by_device.jain >= 0.95 && by_flow.jain < 0.5);
         assert!(by_device.used >= 0.95);
-        // Sixteen windows are rounded up to whole segments, of which the slowest link has few.
+        // Sixteen windows are rounded up to whole segments, and the slowest link holds few of them.
         assert!(by_device.queue_ms <= by_flow.queue_ms.max(30.0));
     }
 }
 
-/// On cells the queue is longer: no window is less than two segments, so sixteen flows have more than a small quarter.
+/// On cells the queue is longer: no window is less than two segments, so sixteen flows exceed a small quarter.
 #[test]
 fn on_cells_they_have_about_a_quarter_each() {
     for seed in 1..=6 {
@@ -112,7 +113,7 @@ fn on_cells_they_have_about_a_quarter_each() {
     }
 }
 
-/// What a device leaves the others have, in equal parts, from the next second on.
+/// When a device stops, the others take its share, in equal parts, from the next second on.
 #[test]
 fn what_one_leaves_the_others_share() {
     let flows = [(1, None), (4, None), (1, Some(19))];
@@ -122,8 +123,8 @@ fn what_one_leaves_the_others_share() {
     assert!(run.link.utilisation >= 0.97);
 }
 
-/// Forty small downloads at a constant rate, of which none wants more than a sixth of its device's part has, are more
-/// than that part together.
+/// Forty small downloads at a constant rate. None wants more than a sixth of its device's share, but together they
+/// exceed it.
 #[test]
 fn many_small_downloads_are_one_devices_all_the_same() {
     let bulk =
@@ -153,7 +154,7 @@ fn many_small_downloads_are_one_devices_all_the_same() {
     assert!(jain(&parts) >= 0.95, "{parts:?}");
 }
 
-/// Flows of some devices over 60 Mbit/s at 60 ms, each that much later than the one before. Jain's index of devices, if
+/// Flows of some devices over 60 Mbit/s at 60 ms, each `gap_s` later than the one before. Jain's index of devices, if
 /// `fair` is "device", or of flows.
 fn one_after_the_other(fair: &str, direction: &str, flows: &[u32], gap_s: f64) -> f64 {
     let devices = (0..).zip(flows);
@@ -183,7 +184,7 @@ fn one_after_the_other(fair: &str, direction: &str, flows: &[u32], gap_s: f64) -
     index
 }
 
-/// Each flow's floor hides the queue of those before it, until their group lets it sink.
+/// Each flow's floor includes the queue of those before it, until their group lets the queue drain.
 #[test]
 fn many_flows_that_begin_one_after_the_other_share() {
     for direction in ["down", "up"] {
@@ -196,11 +197,11 @@ fn many_flows_that_begin_one_after_the_other_share() {
     }
 }
 
-/// What senders run, and their round trips.
+/// Senders and round trips.
 const SENDERS: [&str; 3] = ["cubic", "bbr", "reno"];
 const RTTS_MS: [u32; 3] = [20, 80, 200];
 
-/// In what four devices differ beside their downloads, of which they have 1, 1, 4 and 16.
+/// How four devices differ, apart from their 1, 1, 4 and 16 downloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Differ {
     /// Their senders; all are 80 ms away.
@@ -210,10 +211,10 @@ enum Differ {
     Both,
 }
 
-/// Jain's index of the four by device, over a link of that rate. The nth of nine ways to deal senders and round trips out:
-/// together they have each of both at each device three times. Devices begin within the first two seconds.
+/// Jain's index of the four by device, over a link with that rate. The nth of nine assignments of senders and round
+/// trips: over all nine, each device has each of them three times. Devices begin within the first two seconds.
 fn dealt(differ: Differ, rate: &str, nth: usize) -> f64 {
-    // Where the link under study has 10 ms there and back, a fast one behind it has the rest.
+    // The link under study has 10 ms there and back; a fast link behind it adds the rest.
     let far = RTTS_MS.map(|rtt_ms| {
         let delay_ms = rtt_ms - 10;
         format!("{{ name = 'far{rtt_ms}', link = {{ rate = {{ constant_mbps = 1000 }}, delay_ms = {delay_ms} }} }}")
@@ -268,7 +269,7 @@ fn devices_whose_senders_differ_have_a_quarter_each() {
     }
 }
 
-/// What comes from far away comes in bursts, once in 200 ms: it is counted all the same.
+/// Distant traffic comes in bursts, once in 200 ms: it is counted all the same.
 #[test]
 fn devices_whose_round_trips_differ_have_a_quarter_each() {
     for rate in RATES {
@@ -279,7 +280,7 @@ fn devices_whose_round_trips_differ_have_a_quarter_each() {
     }
 }
 
-/// Sixteen downloads from 20 or 40 ms away have two segments each, the least window, which are more than a small quarter.
+/// Sixteen downloads from 20 or 40 ms away have two segments each, the least window, which exceed a small quarter.
 #[test]
 fn on_a_slow_link_least_windows_cost_some_fairness() {
     for nth in 0..9 {
@@ -292,14 +293,14 @@ fn on_a_slow_link_least_windows_cost_some_fairness() {
     assert!(by_device.jain >= 0.85 && by_flow.jain < 0.5);
 }
 
-/// Twenty-two uploads that begin at the same moment, over ten rates and five round trips. Where they do not find that they
-/// share their queue, some steer alone.
+/// Twenty-two uploads that begin at the same moment, over ten rates and five round trips. If they do not find that
+/// they share a queue, some steer alone.
 #[test]
 #[ignore = "Jain's index is 0.45 to 1.00, and below 0.95 in 5 of 43 cases"]
 fn many_uploads_that_begin_together_share() {
     let mut unequal = Vec::new();
     for mbps in [20, 23, 31, 37, 44, 53, 61, 72, 83, 97] {
-        // With less than 1.7 Mbit in flight their least windows are more than that.
+        // With less than 1.7 Mbit in flight their least windows exceed the pipe.
         for rtt_ms in [42, 58, 75, 100, 130]
             .into_iter()
             .filter(|ms| mbps * ms >= 1700)

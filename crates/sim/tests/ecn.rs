@@ -1,11 +1,12 @@
-//! Explicit congestion notification through the whole simulator: what marks change, and that nothing changes without.
+//! Explicit congestion notification through the whole simulator: the effect of marks, and that nothing changes without
+//! them.
 
 mod common;
 
 use common::{flow, run, try_run};
 use tidegate_scenario::RunResult;
 
-/// So many Mbit/s down and 20 ms there and back, with that queue, a run and workloads with these keys.
+/// That many Mbit/s down and 20 ms there and back, with that queue, a run and workloads with these keys.
 fn scenario(mbps: u32, queue: &str, run: &str, workloads: &str) -> String {
     format!(
         "duration_s = 20\nwarmup_s = 5
@@ -18,7 +19,7 @@ fn scenario(mbps: u32, queue: &str, run: &str, workloads: &str) -> String {
 
 const BULK: &str = "{ name = 'd', does = { bulk = {} } }";
 
-/// The policies that mark, with what their numbers are.
+/// The policies that mark, with their parameters.
 const MARKING: [&str; 4] = [
     "policy = 'codel'",
     "policy = 'fq-codel'",
@@ -34,7 +35,7 @@ fn text(run: &RunResult) -> String {
     serde_json::to_string(run).expect("results can be written")
 }
 
-/// Golden: a queue that would mark, and nobody who heeds marks, is the queue that it was.
+/// Golden: a queue that marks for senders without ECN behaves as without marks.
 #[test]
 fn a_queue_that_may_mark_changes_nothing_for_who_is_not_ecn_capable() {
     for queue in MARKING {
@@ -47,7 +48,7 @@ fn a_queue_that_may_mark_changes_nothing_for_who_is_not_ecn_capable() {
     assert_eq!(text(&step), text(&bulk("policy = 'codel'", "")));
 }
 
-/// Golden: ECN that meets no mark and no loss is the TCP that it was.
+/// Golden: ECN without marks and losses is the same TCP as without ECN.
 #[test]
 fn ecn_without_marks_changes_nothing() {
     let deep = "packets = 100000";
@@ -70,7 +71,7 @@ fn marks_take_the_place_of_losses() {
             assert!(marks.link.marks > 0, "{whose}");
             let [with, without] = [&marks, &drops].map(|run| flow(run, "d"));
             assert!(without.retransmits > 0, "{whose}");
-            // Slow start's end may be more than marks answer in time.
+            // At the end of slow start losses can come before marks are answered.
             assert!(
                 with.retransmits * 4 <= without.retransmits,
                 "{whose}: {with:?} {without:?}"
@@ -105,8 +106,8 @@ fn prague_over_dualpi2_waits_for_less_than_a_millisecond() {
     }
 }
 
-/// Where each packet waits for longer than the step, a flow is slowed down to the least rate and not below it, and what it
-/// sends is not what it has sent before.
+/// With a queue where each packet waits longer than the step, a flow is slowed down to the least rate and not below
+/// it, and hardly retransmits.
 #[test]
 fn prague_bears_a_link_that_marks_everything() {
     let slow = "policy = 'dualpi2'";
@@ -117,9 +118,9 @@ fn prague_bears_a_link_that_marks_everything() {
     assert!(flow.retransmits < 20, "{flow:?}");
 }
 
-/// RFC 9332 §2.1: with k = 2 flows of either kind have about the same rate. CUBIC's round trip has the C queue's wait in
-/// it, and Prague, which reduces its window at the end of a round trip and not before 25 ms have passed, does so each 40 ms
-/// here.
+/// RFC 9332 §2.1: with k = 2, flows of either kind have about the same rate. CUBIC's round trip includes the C queue's
+/// wait. Prague reduces its window at the end of a round trip but not before 25 ms have passed, which here is each 40
+/// ms.
 #[test]
 fn prague_and_cubic_share_a_link_with_two_queues() {
     let both = "{ name = 'prague', congestion_control = 'prague', does = { bulk = {} } },
@@ -143,7 +144,7 @@ fn dctcp_keeps_the_queue_at_a_step() {
     assert!(step.link.utilisation > 0.97, "{}", step.link.utilisation);
 }
 
-/// What cannot be had is said (the key and what was expected).
+/// Combinations that do not exist are refused, with the key and what was expected.
 #[test]
 fn a_word_that_is_none_is_refused() {
     let error = try_run(&scenario(20, "", ", ecn = 'nonce'", BULK), false).unwrap_err();

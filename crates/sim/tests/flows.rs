@@ -1,4 +1,4 @@
-//! Flows that arrive by themselves: when, how large, and how long each takes.
+//! Flows that arrive by themselves: arrival times, sizes, and completion times.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn ideal_ms(bytes: f64, mbps: f64, direction: Direction) -> f64 {
     ahead + (bytes + packets * 52.0) * 8.0 / mbps / 1e3
 }
 
-/// Slow start apart, there is nothing to wait for.
+/// Apart from slow start, nothing delays them.
 #[test]
 fn a_flow_alone_takes_as_long_as_on_the_idle_link() {
     for (direction, word, mbps) in [(Direction::Down, "down", 20.0), (Direction::Up, "up", 5.0)] {
@@ -48,7 +48,7 @@ fn a_flow_alone_takes_as_long_as_on_the_idle_link() {
     }
 }
 
-/// With ten segments at first, a flow of 3 MB takes some round trips more.
+/// With an initial window of ten segments, a flow of 3 MB takes some round trips more.
 #[test]
 fn slow_start_slows_a_flow_down() {
     let keys =
@@ -59,7 +59,7 @@ fn slow_start_slows_a_flow_down() {
 
 #[test]
 fn flows_are_counted_by_size_and_unfinished_ones_too() {
-    // A flow takes 2.5 s at least: the last does not end in time.
+    // A flow takes at least 2.5 s, so the last one does not end in time.
     let keys = "class_bytes = [100000], sizes = { constant = { bytes = 6000000 } }, arrivals = { constant = { per_s = 0.25 } }";
     let flows = flows(keys, 9.0);
     let [small, large] = &flows.classes[..] else {
@@ -107,7 +107,7 @@ fn runs_have_the_same_flows_and_seeds_others() {
     assert_ne!(other.arrivals[0].offered_bps.to_bits(), offered(0).1);
 }
 
-/// In an overload flows pile up, and those that end are the small ones: they have to be told apart.
+/// In an overload flows pile up, and the small ones complete: results must separate them by size.
 #[test]
 fn an_overload_leaves_flows_unfinished() {
     let keys =
@@ -121,7 +121,7 @@ fn an_overload_leaves_flows_unfinished() {
     assert!(flows.goodput_bps > 15e6, "{}", flows.goodput_bps);
 }
 
-/// Ten thousand flows, in seconds and without a trace of those that have ended.
+/// Ten thousand flows, in seconds, and without leftovers of completed ones.
 #[test]
 fn ten_thousand_flows_run() {
     let keys = "sizes = { pareto = { shape = 1.2, min_bytes = 1000, max_bytes = 1e6 } }, arrivals = { poisson = { per_s = 100 } }";
@@ -141,7 +141,7 @@ fn ten_thousand_flows_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// As much arrives as was asked for, whatever the distributions.
+    /// The offered load matches the requested one for all distributions.
     #[test]
     fn the_offered_load_is_what_was_asked_for(seed in 1..1_000_000_u64, load in 0.1..0.8_f64) {
         for (sizes, arrivals) in [
@@ -152,7 +152,7 @@ proptest! {
             let does = format!("{{ name = 'flows', does = {{ flows = {{ sizes = {{ {sizes} }}, arrivals = {{ {arrivals} }} }} }} }}");
             let run = run(&(scenario(20.0, 100.0, 1000, &does) + &format!("seed = {seed}\n")));
             let offered = run.arrivals[0].offered_bps;
-            // Some thousand flows at least: five standard errors.
+            // At least some thousand flows: five standard errors.
             let count = load * 20e6 * 100.0 / 8.0 / 25_000.0;
             let error = 5.0 * 1.5 / count.sqrt();
             prop_assert!(

@@ -1,4 +1,4 @@
-//! What has the same key, and what has not.
+//! Which runs have the same key, and which have not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,9 +64,9 @@ fn each_run_has_its_own_under_the_behaviours_version() {
     }
 }
 
-/// Another build of another day has to find the same: who changes how keys are made writes the new one here,
-/// and lets nobody go on with a sweep that was begun before. A new key of scenarios that is not serialised
-/// while it has its default leaves them as they are.
+/// Builds of other days must find the same keys. If you change how keys are made, write the new one here; nobody can
+/// then go on with an older sweep. A new scenario key that is not serialised at its default leaves these keys as they
+/// are.
 #[test]
 fn keys_stay_the_same() {
     let keys = keys_in(folder().path(), SCENARIO);
@@ -159,7 +159,7 @@ fn a_change_of_one_run_leaves_the_others_keys() {
     }
 }
 
-/// A setting of the hosts is no matter to a run that has its own.
+/// A setting of the hosts does not affect a run that has its own.
 #[test]
 fn what_a_run_overrides_is_not_in_its_key() {
     let folder = folder();
@@ -176,7 +176,7 @@ fn what_a_run_overrides_is_not_in_its_key() {
 #[test]
 fn files_count_by_their_content() {
     let before = keys_in(folder().path(), SCENARIO);
-    // Elsewhere, and under another name.
+    // In another folder, and under another name.
     let other = folder();
     fs::rename(
         other.path().join("one.trace"),

@@ -1,8 +1,9 @@
 //! TCP's rate under random loss, over a link that is never the bottleneck.
 //!
-//! Rates are packets in a round trip. The formulas have a `b`, packets that are acknowledged together, since Reno of their time
-//! grew by acknowledgements. Linux counts the packets that one acknowledges (`tcp_cong_avoid_ai`, in the spirit of RFC 3465), so
-//! its `b` is 1 though our receivers acknowledge every other packet. With b = 2 we would lie 1.4 to 1.7 times above each of them.
+//! Rates are packets in a round trip. The formulas have a `b`, the packets that are acknowledged together, since Reno
+//! of their time grew by acknowledgements. Linux counts the packets that one acknowledges (`tcp_cong_avoid_ai`, in the
+//! spirit of RFC 3465), so its `b` is 1 although our receivers acknowledge every other packet. With b = 2 we would lie
+//! 1.4 to 1.7 times above each formula.
 
 mod common;
 
@@ -12,8 +13,8 @@ use std::time::Duration;
 const MSS: f64 = 1448.0;
 const SEEDS: u64 = 6;
 
-/// Probabilities of loss, and packets of a run: some six losses at least, which is little (the six runs' spread says how
-/// little), and more where they are cheap.
+/// Probabilities of loss, and packets of a run: at least some six losses, which is few (the spread of six runs shows
+/// the error), and more where they are cheap.
 const LOSSES: [(f64, f64); 7] = [
     (1e-5, 5e5),
     (1e-4, 2e5),
@@ -24,16 +25,16 @@ const LOSSES: [(f64, f64); 7] = [
     (0.05, 2e4),
 ];
 
-/// What a sender did after the warm-up.
+/// A sender's result after the warm-up.
 struct Measured {
-    /// Packets in a round trip, and that in seconds.
+    /// Packets in a round trip, and the round trip in seconds.
     window: f64,
     rtt_s: f64,
     losses: u64,
     timeouts: u64,
 }
 
-/// A download of about so many packets with a receive window that is never full, where each packet is lost with probability
+/// A download of about `packets` packets with a receive window that is never full, where each packet is lost with probability
 /// `p`.
 fn download(sender: &str, p: f64, one_way_ms: f64, packets: f64, seed: u64) -> Measured {
     let rounds = packets / (1.3 / libm::sqrt(p));
@@ -112,10 +113,10 @@ fn mathis(p: f64) -> f64 {
     random_loss_constant(1.0, 0.5) / libm::sqrt(p)
 }
 
-/// What is left of Mathis' rate by what he leaves out, which matters where windows are small: a window is whole packets, so that half
-/// of it is a quarter of a packet less on average; and in recovery it stands still for a round trip, in which nothing that
-/// is lost counts again. By how much, teeth of equal size say: from m = M/2 − 1/4 to M by a packet a round trip, 1/p packets in all,
-/// and then m packets in a round trip of recovery.
+/// Factor on Mathis' rate for effects that he leaves out and that matter with small windows. A window is whole
+/// packets, so half of it is a quarter of a packet less on average. And in recovery the window stands still for a
+/// round trip, in which further losses do not count. Teeth of equal size give the factor: from m = M/2 − 1/4 to M by a
+/// packet a round trip, 1/p packets in all, and then m packets in a round trip of recovery.
 fn of_whole_packets(p: f64) -> f64 {
     // M² − m² = 2/p
     let top = (libm::sqrt(1.0 / 16.0 + 3.0 * (2.0 / p + 1.0 / 16.0)) - 0.25) / 1.5;
@@ -133,12 +134,13 @@ fn padhye(p: f64, rtt_s: f64) -> f64 {
     1.0 / (halvings + timeout * timeouts)
 }
 
-/// Within a twentieth of Mathis' rate for whole packets, since retransmissions that are lost as well make a recovery longer, which
-/// is 3 % at a loss of 0.05; and within what chance leaves, four standard errors of six runs.
+/// Within a twentieth of Mathis' rate for whole packets, since lost retransmissions lengthen a recovery, by 3 % at a
+/// loss of 0.05; plus chance, four standard errors of six runs.
 ///
-/// Mathis is the ceiling. Padhye is a floor: we lie 3 to 7 % above him up to a loss of 0.01, 12 % at 0.03 and 23 % at 0.05. He has losses
-/// at equal distances, and all of a round trip as one (1.22 in place of 1.31). And where windows are small his Reno times out for
-/// many losses, two in five at 0.05, where SACK, RACK and the tail loss probe leave us one in hundreds.
+/// Mathis is the ceiling. Padhye is a floor: we lie 3 to 7 % above him up to a loss of 0.01, 12 % at 0.03 and 23 % at
+/// 0.05. He assumes losses at equal distances, and counts all losses of a round trip as one (1.22 in place of 1.31).
+/// And with small windows his Reno times out for many losses, two in five at 0.05, while with SACK, RACK and the tail
+/// loss probe we time out for one in hundreds.
 #[test]
 fn reno_lies_between_padhye_and_mathis() {
     for (p, packets) in LOSSES {
@@ -157,12 +159,12 @@ fn reno_lies_between_padhye_and_mathis() {
     }
 }
 
-/// In a short round trip CUBIC grows as a Reno that gives up less and gains less (RFC 9438 section 4.3): three tenths of the window and 8/15
-/// of a packet a round trip. The section promises the same rate as Reno's, of losses at equal distances; random ones leave 1.28 of
-/// 1.31.
+/// In a short round trip CUBIC grows as a Reno that gives up less and gains less (RFC 9438 section 4.3): three tenths
+/// of the window and 8/15 of a packet a round trip. The section promises Reno's rate for losses at equal distances;
+/// with random losses 1.28 of 1.31 is left.
 ///
-/// We lie two to four packets below: half a packet is rounded down at each loss, recovery costs a round trip, and the window lags
-/// behind its curve as `cubic.rs` has it.
+/// We lie two to four packets below: half a packet is rounded down at each loss, recovery costs a round trip, and the
+/// window lags behind its curve as `cubic.rs` measures.
 #[test]
 fn cubic_in_a_short_round_trip_is_a_gentler_reno() {
     for (p, packets) in [(3e-4, 1e5), (1e-3, 1e5), (3e-3, 5e4)] {
@@ -176,7 +178,7 @@ fn cubic_in_a_short_round_trip_is_a_gentler_reno() {
     }
 }
 
-/// The numbers that the papers have.
+/// The papers' printed numbers.
 #[test]
 fn constants_are_the_papers() {
     assert_near(random_loss_constant(1.0, 0.5), 1.3098, 1e-4);

@@ -1,10 +1,10 @@
 //! Shares of flows over several bottlenecks.
 //!
-//! Every link has a queue for each flow and serves them in turn (FQ-CoDel with a target that is never met), and every flow has a
-//! window that is larger than its share can use. What it has too much stands in its own queue at its bottleneck. So no flow
-//! can gain but from one that has less already: shares are max-min (D. Bertsekas, R. Gallager, "Data Networks", 1992, section
-//! 6.5.2; for windows and fair queues E. Hahne, "Round-robin scheduling for max-min fairness in data networks", JSAC 9(7),
-//! 1991).
+//! Every link has a queue for each flow and serves them in turn (FQ-CoDel with a target that is never met), and every
+//! flow has a window larger than its share can use. The excess waits in the flow's own queue at its bottleneck. So no
+//! flow can gain except from one that has less already: shares are max-min fair (D. Bertsekas, R. Gallager, "Data
+//! Networks", 1992, section 6.5.2; for windows and fair queues E. Hahne, "Round-robin scheduling for max-min fairness
+//! in data networks", JSAC 9(7), 1991).
 
 mod common;
 
@@ -44,7 +44,8 @@ impl Network {
         Self { mbps, flows }
     }
 
-    /// Max-min shares in Mbit/s, by water-filling: all shares grow alike until a link is full, whose flows then stay as they are.
+    /// Max-min shares in Mbit/s, by water-filling: all shares grow together until a link is full; its flows then keep
+    /// theirs.
     fn shares(&self) -> Vec<f64> {
         let mut shares = vec![None; self.flows.len()];
         while shares.contains(&None) {
@@ -106,7 +107,7 @@ impl Network {
         )
     }
 
-    /// Within a round of everybody's turns, of a packet each: the time that counts begins and ends anywhere in one.
+    /// Within one round of turns, of a packet each: the counted time begins and ends anywhere in a round.
     fn assert_shares(&self, what: &str) {
         let result = run(&self.scenario());
         for (n, expected) in self.shares().into_iter().enumerate() {
@@ -120,7 +121,8 @@ impl Network {
     }
 }
 
-/// One flow crosses all links, one each of them: it has half of the smallest, and each other flow what it leaves.
+/// One flow crosses all links, and each link has another flow: the long flow has half of the smallest link, each other
+/// flow the rest of its link.
 #[test]
 fn in_a_parking_lot_the_long_flow_has_half_of_the_smallest_link() {
     for mbps in [vec![10.0, 10.0, 10.0], vec![16.0, 6.0, 12.0, 20.0]] {

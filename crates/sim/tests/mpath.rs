@@ -4,7 +4,7 @@ mod common;
 
 use common::{assert_near, flow, run, try_run};
 
-/// A sender behind 20 Mbit/s, a core link of 10 and a way round it of 8, 100 ms there and back.
+/// A sender behind 20 Mbit/s, a core link of 10 and a detour of 8, 100 ms there and back.
 fn scenario(seconds: f64, access: f64, proxies: &str, more: &str) -> String {
     format!(
         "duration_s = {seconds}
@@ -62,8 +62,8 @@ fn beside_tcp_on_the_core_link_it_leaves_more_than_half() {
     assert!(share > 0.5, "{share}");
 }
 
-/// Where both ways lead over the core link they are found to share it, and TCP keeps what it has beside mPath without
-/// a proxy.
+/// If both paths cross the core link, mPath finds that they share it, and TCP keeps the goodput that it has beside
+/// mPath without a proxy.
 #[test]
 fn beside_tcp_two_ways_over_one_link_are_as_one() {
     let tcp = "{ name = 'tcp', links = ['core', 'down', 'up'], does = { bulk = {} } }";

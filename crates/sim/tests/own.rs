@@ -1,4 +1,4 @@
-//! Laws and congestion controls of the caller's own.
+//! The caller's own laws and congestion controls.
 
 mod common;
 
@@ -60,7 +60,7 @@ fn run(text: &str, nth: usize, options: &Options<'_>) -> RunResult {
     run_one(&scenario, &inputs, run, options).unwrap().unwrap()
 }
 
-/// All but what it is called.
+/// The result without its name.
 fn json(mut result: RunResult) -> String {
     result.name.clear();
     result.own_law = None;
@@ -89,7 +89,7 @@ fn a_congestion_control_that_is_brought_along_is_what_it_is_inside() {
         series: true,
         ..Options::default()
     };
-    // The side that only asks for objects has the run's own, which sends too little to make a difference.
+    // The side that only requests objects uses the run's own, and sends too little to make a difference.
     let brought = Arc::new(Brought(Algorithm::Reno, Mutex::default()));
     let options = Options {
         own: Some(brought.clone()),
@@ -117,7 +117,7 @@ fn a_congestion_control_that_is_brought_along_is_what_it_is_inside() {
     assert!(of("web").len() > 3);
 }
 
-/// What a law answers, and what it is told.
+/// A law's answers, and the arrivals that it was told of.
 #[derive(Clone, Debug)]
 struct Answers {
     answer: fn(u64) -> Option<u32>,
@@ -162,7 +162,7 @@ fn a_law_that_wants_nothing_changes_nothing() {
     let without = run(MIXED, 0, &plain);
     let mut with = run(MIXED, 0, &with(Answers::new(|_| None)));
     assert_eq!(with.own_law.as_deref(), Some("answers"));
-    // It measures round trips, which are a curve.
+    // Its round trips are recorded as a curve.
     assert!(with.series.iter().any(|s| s.quantity == "agent_rtt_ms"));
     with.series.retain(|s| s.quantity != "agent_rtt_ms");
     assert_eq!(json(with), json(without));
@@ -193,7 +193,7 @@ fn a_law_is_told_what_has_arrived() {
     let last = told.last().unwrap();
     assert_eq!(last.bytes, 1448);
     assert_eq!(last.segment_bytes, 1448);
-    // The handshake's is among them.
+    // The handshake's round trip is among them.
     assert!(last.rtt_min <= told.iter().filter_map(|arrival| arrival.rtt).min());
     assert!((40 * MS..50 * MS).contains(&last.rtt_min.unwrap()));
     let samples = told.iter().filter(|arrival| arrival.rtt.is_some()).count();
@@ -203,7 +203,7 @@ fn a_law_is_told_what_has_arrived() {
     assert!(last.host_window > 2 * last.window, "{}", last.host_window);
 }
 
-/// Windows that leap, from nothing to more than the host has; nothing alone now and then for a while.
+/// Windows that jump, from nothing to more than the host has; and now and then no window for a while.
 fn leaping(nth: u64) -> Option<u32> {
     if nth % 2000 > 1000 {
         return Some(0);
@@ -324,7 +324,7 @@ fn steps_come_when_they_were_asked_for() {
         steps.len()
     };
     assert!((90..=96).contains(&first), "{first}");
-    // Whoever is told what to do has nothing to do himself.
+    // A sender under manual control does nothing by itself.
     session.set_sender(
         0,
         Manual {
@@ -358,7 +358,7 @@ fn keys_say_that_there_is_something_of_ones_own() {
     assert_eq!(of(&[("law", "a 1")]), all[2]);
 }
 
-/// Two congestion controls of the caller's own beside one of the simulator's.
+/// Two of the caller's congestion controls beside one of the simulator's.
 #[derive(Debug)]
 struct Each(Mutex<Vec<String>>);
 

@@ -1,14 +1,13 @@
-//! What is computed is the same on every platform: nothing that this program needs to run a scenario, in
-//! our crates or in any that they use, asks the platform's mathematical library for what IEEE 754 does not
-//! define to the last bit. Clippy refuses such calls in our own sources (`clippy.toml`); this looks at the
-//! program that came out.
+//! Results are the same on every platform: nothing that this program needs to run a scenario, in our crates or in
+//! their dependencies, calls the platform's mathematical library for functions that IEEE 754 does not define to the
+//! last bit. Clippy refuses such calls in our own sources (`clippy.toml`); this test looks at the compiled program.
 
 mod common;
 
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 
-/// C's functions of `double` whose last bit is a matter of quality, and the compiler's powers of whole
+/// C's functions of `double` whose last bit differs between implementations, and the compiler's powers of whole
 /// exponents; those of `float` have an f behind.
 const INEXACT: [&str; 38] = [
     "acos",
@@ -57,7 +56,7 @@ const ALLOWED: [&str; 1] = ["log2"];
 
 #[test]
 fn nothing_is_left_to_the_platforms_mathematics() {
-    // So that everything is in this program that a scenario may need.
+    // Run a scenario, so that this program contains everything that one needs.
     let run = common::run(&common::scenario(
         5.0,
         1.0,
@@ -65,11 +64,11 @@ fn nothing_is_left_to_the_platforms_mathematics() {
         "{ name = 'bulk', does = { bulk = {} } }",
     ));
     assert!(run.flows[0].goodput_bps > 0.0);
-    // That it is found also shows that this looks at the right thing.
+    // Finding `log2` also shows that the search works.
     assert_eq!(inexact(), BTreeSet::from(ALLOWED));
 }
 
-/// The inexact functions that this program imports, or brings from a static library.
+/// The inexact functions that this program imports, or contains from a static library.
 fn inexact() -> BTreeSet<&'static str> {
     let path = std::env::current_exe().expect("this program has a path");
     let program = std::fs::read(path).expect("this program can be read");

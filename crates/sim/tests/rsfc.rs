@@ -36,7 +36,7 @@ fn an_upload_loses_its_queue_and_keeps_its_throughput() {
     assert_eq!(runs[1].link.drops, 0);
 }
 
-/// Whoever sends (section 5.2.6).
+/// With any sender (section 5.2.6).
 #[test]
 fn every_sender_is_held() {
     for sender in ["reno", "westwood", "vegas", "bbr"] {

@@ -26,16 +26,16 @@ fn period_s(sender: &str, mbps: f64, one_way_ms: f64, packets: usize, seconds: f
     let windows = run.series.iter().find(|s| s.quantity == "cwnd_packets");
     let windows = windows.expect("the window over time");
     let falls: Vec<f64> = reductions(&windows.t_s, &windows.value);
-    // What slow start leaves behind is no saw-tooth yet.
+    // The first teeth still carry the effects of slow start.
     let steady = &falls[2..];
     assert!(steady.len() >= 5, "{falls:?}");
     (steady[steady.len() - 1] - steady[0]) / (steady.len() - 1) as f64
 }
 
-/// How long a window takes at most to fall: PRR needs a round trip for it.
+/// Longest time of a window's fall: PRR needs a round trip for it.
 const FALL_S: f64 = 1.0;
 
-/// When a window that had grown for a while fell by a fifth or more.
+/// Times at which a window that had grown for a while fell by a fifth or more.
 fn reductions(times: &[f64], windows: &[f64]) -> Vec<f64> {
     let mut falls: Vec<f64> = Vec::new();
     let mut peak: f64 = 0.0;
@@ -88,8 +88,8 @@ fn fluid_cubic_s(w: f64, rate: f64) -> f64 {
     elapsed / f64::from(EPOCHS)
 }
 
-/// What overshoots makes the next loss come early, below the last maximum, and fast convergence the
-/// one after that late: long and short teeth alternate.
+/// An overshoot makes the next loss come early, below the last maximum, and fast convergence makes the one after that
+/// late: long and short teeth alternate.
 #[test]
 fn cubic_follows_its_curve_and_converges_fast() {
     let (mbps, one_way_ms, queue) = (100.0, 50.0, 170);
@@ -107,7 +107,7 @@ fn cubic_follows_its_curve_and_converges_fast() {
 const TARGET_S: f64 = 0.005;
 const INTERVAL_S: f64 = 0.1;
 
-/// What a fluid CUBIC uses of a link under CoDel, where its window grows as Reno's would (RFC 9438
+/// Utilisation of a link by a fluid CUBIC under CoDel, where its window grows as Reno's would (RFC 9438
 /// section 4.3: a packet in 1 / 0.53 round trips): from 0.7 of the one at which CoDel drops, which is
 /// that of the pipe and the target, and what the interval and the loss' round trip add.
 fn codel_utilisation(rate: f64, round_trip_s: f64) -> f64 {
@@ -116,12 +116,12 @@ fn codel_utilisation(rate: f64, round_trip_s: f64) -> f64 {
     let late = INTERVAL_S / round_trip_s + 1.0;
     let peak = pipe + rate * TARGET_S + growth * late;
     let low = 0.7 * peak;
-    // For so much of the time the window lacks, on average, half of what it lacks at first.
+    // Share of the time with a short window, which on average lacks half of what it lacks at first.
     let short = (pipe - low) / (peak - low);
     1.0 - short * (pipe - low) / pipe / 2.0
 }
 
-/// A target of 5 ms does not bridge all that CUBIC gives up at a loss.
+/// A target of 5 ms does not make up for all that CUBIC gives up at a loss.
 #[test]
 fn cubic_under_codel_uses_what_its_teeth_leave() {
     let (mbps, one_way_ms) = (10.0, 25.0);

@@ -1,4 +1,4 @@
-//! A run step by step is the run as a whole, and does what it is told.
+//! A stepped run equals the run as a whole, and obeys the caller's actions.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn json(result: &RunResult) -> String {
     serde_json::to_string(result).unwrap()
 }
 
-/// With everything that a run may have: laws, losses, a cell, pages, videos, pings, curves.
+/// A run with many features: laws, losses, a cell, pages, videos, pings, curves.
 const MIXED: &str = r#"
 duration_s = 12
 warmup_s = 2
@@ -56,7 +56,7 @@ fn stepped_and_whole_the_bytes_are_the_same() {
                 let mut session = Session::new(&scenario, &inputs, run, &options).unwrap();
                 while !session.is_over() {
                     session.advance(step);
-                    // Looking changes nothing.
+                    // Observing changes nothing.
                     for number in 0..session.flows() {
                         session.flow(number).unwrap();
                     }

@@ -1,4 +1,4 @@
-//! Sprout over links: what it carries, and how old that is.
+//! Sprout over links: its throughput, and the age of the data.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{flow, run, scenario};
 const SPROUT: &str = "{ name = 'stream', does = { sprout = {} } }";
 const EWMA: &str = "{ name = 'stream', does = { sprout = { forecast = 'ewma' } } }";
 
-/// A steady link is kinder than the model: it carries much of it, and far less than the tolerance waits.
+/// A steady link is kinder than the model: Sprout uses much of it, with far less delay than its tolerance.
 #[test]
 fn over_a_steady_link_it_keeps_its_promise() {
     let run = run(&(scenario(10.0, 30.0, 2000, SPROUT) + "warmup_s = 5\n"));
@@ -20,7 +20,7 @@ fn over_a_steady_link_it_keeps_its_promise() {
     assert_eq!(run.link.drops, 0);
 }
 
-/// Both have more in flight than this round trip needs, Sprout-EWMA all of the 100 ms.
+/// Both keep more in flight than this round trip needs, Sprout-EWMA all of the 100 ms.
 #[test]
 fn without_caution_it_waits_longer() {
     let ends = "warmup_s = 5\n";
@@ -47,12 +47,12 @@ fn an_outage_is_survived() {
         workload = [{ name = 'stream', does = { sprout = {} } }]";
     let run = run(text);
     let stream = flow(&run, "stream");
-    // What is sent into the outage is what was forecast, no more: a tenth of a second's worth and what came after it.
+    // Sprout sends no more into the outage than its forecast: a tenth of a second's worth and the next ticks'.
     assert!(run.link.queue_delay_ms.max < 3_300.0, "{run:#?}");
     assert!(stream.goodput_bps > 0.4 * 8e6 * 12.0 / 15.0, "{stream:?}");
 }
 
-/// Losses are no reason to send less, but what is lost is not seen.
+/// Losses do not make it send less, but lost packets do not count as seen.
 #[test]
 fn losses_cost_more_than_themselves_and_no_collapse() {
     let lossy = |loss: f64| {

@@ -1,4 +1,4 @@
-//! Downloads without TCP timestamps under `tide`, held against the same with them.
+//! Downloads without TCP timestamps under `tide`, compared with the same downloads with timestamps.
 
 mod common;
 
@@ -58,8 +58,8 @@ fn one_alone_is_steered_as_well_as_with_timestamps() {
     }
 }
 
-/// On cells: on links of constant rate it may take long to find that two share a queue. On one cell it may take long by
-/// chance, so the queues are those of eight.
+/// On cells: on links of constant rate it can take long to find that two flows share a queue. On one cell it can take
+/// long by chance, so the queues are means over eight.
 #[test]
 fn one_that_joins_is_found() {
     for kind in ["lte", "hspa"] {
@@ -82,7 +82,7 @@ fn one_that_joins_is_found() {
     }
 }
 
-/// Slow start is not taken for a queue, though its window is never filled.
+/// Slow start is not mistaken for a queue, although its window is never filled.
 #[test]
 fn a_start_is_not_slower() {
     let run = |timestamps| {

@@ -13,7 +13,7 @@ const PACKET: f64 = 1500.0;
 /// 20 ms each way, a data packet at 20 Mbit/s, an ACK of 52 bytes at 5 Mbit/s.
 const RTT_S: f64 = 0.040 + PACKET * 8.0 / 20e6 + 52.0 * 8.0 / 5e6;
 
-/// A download over 20 Mbit/s with a fixed window of so many segments.
+/// A download over 20 Mbit/s with a fixed window of `segments`.
 fn fixed_window(segments: u32) -> tidegate_scenario::RunResult {
     let text = scenario(20.0, 20.0, 1000, BULK) + "warmup_s = 5\n";
     let window = f64::from(segments) * MSS;
@@ -87,7 +87,7 @@ fn what_the_queue_drops_is_sent_again_once() {
     let run = run(&scenario(20.0, 60.0, 100, BULK));
     let retransmits = flow(&run, "bulk").retransmits;
     assert!(run.link.drops > 20);
-    // A few may be under way at the end.
+    // A few can be in flight at the end.
     assert!(
         retransmits.abs_diff(run.link.drops) <= 3,
         "{retransmits} for {} drops",
@@ -106,12 +106,12 @@ fn the_initial_window_decides_how_many_round_trips_a_fetch_takes() {
     for (segments, round_trips) in [(10, 2.0), (3, 3.0)] {
         let hosts = format!("hosts = {{ initial_window = {segments} }}\n");
         let run = run(&(scenario(1000.0, 10.0, 1000, &web) + &hosts));
-        // A request and ACKs at 5 Mbit/s take some of a millisecond.
+        // A request and ACKs at 5 Mbit/s take a fraction of a millisecond.
         assert_near(run.fetches[0].time_ms.p50, round_trips * 40.0, 0.03);
     }
 }
 
-/// On a constant link nothing that waits longer than the rest escapes either of them.
+/// On a constant link both see every packet that waits longer than the rest.
 #[test]
 fn the_law_and_the_sender_see_the_same_round_trip() {
     let text = scenario(20.0, 20.0, 1000, BULK).replace("\"linux\"", "\"drwa\", law = \"drwa\"");
@@ -124,7 +124,7 @@ fn the_law_and_the_sender_see_the_same_round_trip() {
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let law = mean(settled("agent_rtt_ms"));
     assert_near(law, mean(settled("rtt_ms")), 0.02);
-    // It holds three times the empty path's.
+    // DRWA holds the round trip at three times that of the empty path.
     assert_near(law, 3.0 * RTT_S * 1e3, 0.05);
     assert_eq!(settled("timeouts").last(), Some(&0.0));
 }

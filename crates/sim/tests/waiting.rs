@@ -12,7 +12,7 @@ use tidegate_scenario::Quantiles;
 const SERVICE_MS: f64 = 1.0;
 const SEEDS: u32 = 40;
 
-/// Waits of each seed's packets.
+/// Waits of the packets with each seed.
 fn waits_ms(load: f64) -> Vec<Quantiles> {
     let wait = |seed| {
         let text = format!(
@@ -37,7 +37,7 @@ fn mean_wait(load: f64) -> f64 {
     load / (2.0 * (1.0 - load))
 }
 
-/// Which share waits no longer than so many service times (A. K. Erlang, "The theory of probabilities and telephone
+/// The share that waits at most `t` service times (A. K. Erlang, "The theory of probabilities and telephone
 /// conversations", 1909). The terms alternate and are as large as e^(ρ·t): at 25 service times six digits are left.
 fn shorter(load: f64, t: f64) -> f64 {
     let term = |k: u32| {
@@ -63,9 +63,9 @@ fn quantile(load: f64, q: f64) -> f64 {
     if shorter(load, 0.0) >= q { 0.0 } else { high }
 }
 
-/// Within four standard errors of forty independent runs and what the histogram of waits rounds: a thousandth, and a
-/// microsecond. Chance exceeds that once in four thousand times; all loads have the same draws, so it would do so in all of them.
-/// An error of more than 3 % would prove nothing.
+/// Within four standard errors of forty independent runs, plus the histogram's rounding: a thousandth, and a
+/// microsecond. Chance exceeds that once in four thousand times; all loads use the same draws, so it would do so in
+/// all of them. An error of more than 3 % would prove nothing.
 fn assert_agrees(what: &str, ours_ms: &[f64], expected: f64) {
     let expected = expected * SERVICE_MS;
     let (mean, error) = mean_and_error(ours_ms);
@@ -84,7 +84,7 @@ fn poisson_arrivals_wait_as_pollaczek_and_khinchine_say() {
         let of = |value: fn(&Quantiles) -> f64| waits.iter().map(value).collect::<Vec<f64>>();
         assert_agrees(&format!("mean at {load}"), &of(|q| q.mean), mean_wait(load));
         let mut quantiles = vec![(0.95, of(|q| q.p95)), (0.99, of(|q| q.p99))];
-        // Half and more of what comes at less load finds nobody.
+        // At lower loads half of the arrivals or more find the link idle.
         if load > 0.5 {
             quantiles.push((0.50, of(|q| q.p50)));
         }
@@ -95,7 +95,7 @@ fn poisson_arrivals_wait_as_pollaczek_and_khinchine_say() {
     }
 }
 
-/// What comes at equal distances, slower than it is sent, waits for nothing.
+/// Packets at equal distances, slower than the link sends them, never wait.
 #[test]
 fn equal_distances_wait_for_nothing() {
     let text = "duration_s = 10
@@ -106,7 +106,7 @@ fn equal_distances_wait_for_nothing() {
     assert_eq!(run(text).link.queue_delay_ms.max, 0.0);
 }
 
-/// What the truth itself is known to be.
+/// Erlang's distribution itself has the known mean, and the known share of packets that do not wait.
 #[test]
 fn erlangs_distribution_has_the_mean_of_pollaczek_and_khinchine() {
     for load in [0.3, 0.5] {

@@ -1,4 +1,4 @@
-//! Traffic without a window: what leaves of downloads and uploads is held at the client, and of nothing else.
+//! Traffic without a window: the client holds packets that leave for its downloads and uploads, and for nothing else.
 
 mod common;
 
@@ -10,7 +10,7 @@ const LTE: &str = "generate = { kind = 'lte', seed = 1 }";
 
 const DOWNLOAD: &str = "{ name = 'download', windowless = true, does = { bulk = {} } }";
 
-/// What becomes of what has no window, as a run says it.
+/// The run without a law.
 const LINUX: &str = "name = 'linux'";
 const HOLD: &str = "name = 'hold', law = 'tide', udp = 'hold'";
 
@@ -35,7 +35,7 @@ fn held<'a>(run: &'a RunResult, name: &str) -> &'a HeldResult {
     found.unwrap_or_else(|| panic!("nothing is known of {name}: {:?}", run.held))
 }
 
-/// All that a run measured, curves included, but for its name.
+/// The whole result of a run, curves included, without its name.
 fn everything(rate: &str, workloads: &str, by: &str) -> String {
     let set = try_run(&scenario(rate, workloads, by), true).unwrap_or_else(|e| panic!("{e:#}"));
     let mut runs = set.runs;
@@ -63,7 +63,7 @@ fn a_held_download_keeps_its_goodput_without_the_queue() {
         let held = held(&hold, "download");
         // Nothing waits before two answers; on a cell one is missed now and then.
         assert!(held.held > held.left / 3, "{rate}: {held:?}");
-        // CUBIC's window has to be told now and then, and seldom is.
+        // CUBIC's window needs a signal now and then, but seldom.
         assert!(
             held.signalled > 0 && held.signalled < held.arrived / 1000,
             "{rate}: {held:?}"
@@ -87,13 +87,14 @@ fn held_downloads_together_fill_a_cell() {
 
 #[test]
 fn nothing_waits_longer_than_two_seconds() {
-    // Data stop while packets wait for them.
+    // The data stop while packets wait for them.
     let stops = "steps = [[0, 20], [30, 0], [35, 20]]";
     let waits = held(&outcome(stops, DOWNLOAD, HOLD), "download").wait_ms;
     assert!((1900.0..=2001.0).contains(&waits.max), "{waits:?}");
 }
 
-/// A call, a game, a video call (1.2 Mbit/s there and back), exchanges: of 100 packets and more none waits, none is signalled.
+/// A call, a game, a video call (1.2 Mbit/s there and back), exchanges: of 100 packets and more none waits, none is
+/// signalled.
 const TALK: &str = "
     { name = 'call', windowless = true, does = { ping = { interval_ms = 20, packet_bytes = 250 } } },
     { name = 'game', windowless = true, does = { ping = { interval_ms = 33.3, packet_bytes = 100 } } },
@@ -141,7 +142,7 @@ fn a_held_upload_keeps_its_goodput_without_the_queue() {
             let kept = goodput(&hold) / goodput(&linux);
             assert!(kept > 0.93, "{rate}, {sender}: {kept}");
             let [before, after] = [&linux, &hold].map(|run| run.uplink.queue_delay_ms);
-            // BBR leaves less to be gained.
+            // BBR leaves less to gain.
             let most = if sender == "bbr" { 1.4 } else { 0.15 };
             let means = [before, after].map(|delay| delay.mean);
             assert!(means[1] < most * means[0], "{rate}, {sender}: {means:?}");
@@ -156,7 +157,7 @@ fn a_held_upload_keeps_its_goodput_without_the_queue() {
 
 #[test]
 fn who_talks_beside_a_held_upload_neither_waits_nor_stands_in_its_queue() {
-    // Where a cell fades at once, what was on its way stands in the queue, whoever waits.
+    // When a cell fades suddenly, packets in flight end up in the queue, whatever is held.
     for (rate, most) in [("constant_mbps = 5", 0.1), (STEADY, 0.1), (LTE, 0.3)] {
         let [linux, hold] = [LINUX, HOLD].map(|by| upload(rate, &format!(", {TALK}"), by));
         assert!(held(&hold, "upload").held > 0);
@@ -169,7 +170,8 @@ fn who_talks_beside_a_held_upload_neither_waits_nor_stands_in_its_queue() {
     }
 }
 
-/// A level that only waits for more room than a probe gives is no path: at some of these base RTTs it was taken for one.
+/// A level of delay that only waits for more room than a probe gives is not the path's: at some of these base RTTs it
+/// was mistaken for it.
 #[test]
 fn a_held_upload_does_not_take_its_own_queue_for_path() {
     for delay_ms in [5, 10, 18, 20] {

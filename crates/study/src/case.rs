@@ -5,15 +5,15 @@ use std::path::Path;
 use tidegate_scenario::{LinkInputs, RunResult, Scenario};
 use tidegate_sim::{Options, run_one};
 
-/// A scenario with a single run. Cases of the same name are the same and are run once, however many
-/// figures want them.
+/// A scenario with a single run. Cases with the same name are the same case and are run once, however many figures
+/// want them.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What tells it from all others.
+    /// Identifies it among all cases.
     pub name: String,
     /// The scenario; its seed is set by the study.
     pub scenario: Scenario,
-    /// Which of its curves over time are wanted.
+    /// The curves over time that are wanted.
     pub curves: Vec<&'static str>,
     /// Whether one seed is enough, because there are many cases of its kind.
     pub once: bool,
@@ -30,7 +30,7 @@ impl Case {
         }
     }
 
-    /// With that in its name.
+    /// The same case with `what` added to its name.
     pub fn named(mut self, what: &str) -> Self {
         self.name.push_str(", ");
         self.name.push_str(what);
@@ -58,7 +58,7 @@ impl Case {
         })
     }
 
-    /// Has it run by `run`, which is told whether curves are wanted; none if that returns none.
+    /// Lets `run` run it, and tells it whether curves are wanted; none if `run` returns none.
     ///
     /// # Errors
     /// When the scenario makes no sense, and those of `run`.
@@ -72,7 +72,7 @@ impl Case {
             ..self.scenario.clone()
         };
         let named = || format!("case \"{}\"", self.name);
-        // No figure names a file: nothing is relative to this path.
+        // No figure names a file, so nothing is relative to this path.
         let inputs: LinkInputs = scenario.link_inputs(Path::new(".")).with_context(named)?;
         let result = run(&scenario, &inputs, !self.curves.is_empty()).with_context(named)?;
         Ok(result.map(|mut run| {

@@ -9,11 +9,11 @@ pub struct Extent {
     pub quick: bool,
     /// A folder of recorded links, for figures that run over every link there is.
     pub traces: Option<PathBuf>,
-    /// On the real kernel too, which takes as long as it takes: less of it, and shorter.
+    /// Whether to run on the real kernel too: in real time, hence fewer cases, and shorter ones.
     pub lab: bool,
 }
 
-/// How often every run is repeated, unless somebody asks for another number.
+/// Number of seeds of every run, unless another number is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Seeds {
     /// In full.
@@ -23,10 +23,10 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// A single seed: nothing in the runs is random, or the cases are many enough.
+    /// A single seed: nothing in the runs is random, or there are many cases.
     pub const ONE: Self = Self { full: 1, quick: 1 };
 
-    /// As many as `extent` asks for: in real time, one.
+    /// The number for `extent`: one in real time.
     pub const fn of(self, extent: &Extent) -> u32 {
         match extent {
             Extent { lab: true, .. } => 1,

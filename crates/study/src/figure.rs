@@ -1,4 +1,4 @@
-//! A figure or table of a paper: what it claims, what is run for it, what is read from the runs.
+//! A figure or table of a paper: its claims, the runs for it, and the numbers read from them.
 
 use crate::{Case, Claim, Estimate, Extent, Listing, Sample, Seeds, Verdict};
 use anyhow::Result;
@@ -8,7 +8,7 @@ use tidegate_scenario::{LinkInputs, RunResult, Scenario};
 /// Reads a number from the runs.
 pub type Reading = Box<dyn Fn(&Sample) -> f64 + Send + Sync>;
 
-/// Lists what a number was made from.
+/// Lists the parts of a number.
 pub type Listed = Box<dyn Fn(&Sample) -> Listing + Send + Sync>;
 
 /// Draws the runs.
@@ -19,27 +19,27 @@ pub type Measure = fn(&Scenario, &LinkInputs) -> Result<RunResult>;
 
 /// A paper, or a piece of work of our own, with figures.
 pub struct Paper {
-    /// How it is asked for: `drwa`.
+    /// Its name on the command line: `drwa`.
     pub id: &'static str,
-    /// What it is called.
+    /// Its title.
     pub title: &'static str,
-    /// What the model behind its figures is, for people.
+    /// The model behind its figures, in words.
     pub introduction: &'static str,
     /// How often every run is repeated.
     pub seeds: Seeds,
-    /// How its cases are run, where it is not TCP that is studied; else in the simulator.
+    /// How its cases are run, if it does not study TCP; otherwise in the simulator.
     pub measure: Option<Measure>,
-    /// What is done of it on the real kernel.
+    /// The selection for the real kernel.
     pub lab: Selection,
     /// Its figures, in the paper's order. Fails if a recorded link cannot be read.
     pub figures: fn(&Extent) -> Result<Vec<Figure>>,
 }
 
-/// What is done of a paper on the real kernel, within minutes, unless somebody asks for other figures.
+/// The part of a paper that is run on the real kernel, within minutes, unless other figures are asked for.
 pub struct Selection {
     /// Its figures, by their ids.
     pub figures: &'static [&'static str],
-    /// What is otherwise than without the kernel, for people.
+    /// How these runs differ from the simulator's, in words.
     pub method: &'static str,
 }
 
@@ -53,17 +53,17 @@ impl Selection {
 
 /// A figure or table of a paper.
 pub struct Figure {
-    /// How it is asked for: `fig-15`.
+    /// Its name on the command line: `fig-15`.
     pub id: &'static str,
     /// What it shows, in a few words.
     pub title: &'static str,
-    /// What the paper says about it.
+    /// The paper's claim.
     pub claim: &'static str,
-    /// How it was done here, where that needs saying.
+    /// How it was done here, if that needs saying.
     pub method: &'static str,
-    /// What is run.
+    /// The runs.
     pub cases: Vec<Case>,
-    /// What is compared.
+    /// The comparisons.
     pub quantities: Vec<Quantity>,
     /// The picture.
     pub draw: Drawing,
@@ -75,22 +75,22 @@ pub struct Quantity {
     pub name: String,
     /// Its unit.
     pub unit: &'static str,
-    /// What the paper says.
+    /// The paper's number, or its bound.
     pub claim: Claim,
     /// Ours.
     pub read: Reading,
-    /// Whether the model was made from the paper's number: then there is no verdict.
+    /// Whether the model was derived from the paper's number: then there is no verdict.
     pub input: bool,
     /// How the number follows from what the paper prints, if it does not print it.
     pub derived: &'static str,
     /// Why ours differs, if it does.
     pub reason: &'static str,
-    /// What stands behind ours, where that is to be seen.
+    /// The parts of our number, if they are to be shown.
     pub listed: Option<Listed>,
 }
 
 impl Quantity {
-    /// A quantity whose difference from the paper's, if any, is not explained yet.
+    /// A quantity without a reason yet for a difference from the paper's.
     pub fn new(
         name: impl Into<String>,
         unit: &'static str,
@@ -109,7 +109,7 @@ impl Quantity {
         }
     }
 
-    /// As one from which the model was made, if `is_one`.
+    /// The same, marked as an input of the model if `is_one`.
     #[must_use]
     pub fn input(self, is_one: bool) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Quantity {
         }
     }
 
-    /// With how the number follows from what the paper prints.
+    /// The same, with how the number follows from what the paper prints.
     #[must_use]
     pub fn derived(self, derived: &'static str) -> Self {
         Self { derived, ..self }
@@ -132,13 +132,13 @@ impl Quantity {
         }
     }
 
-    /// With the reason why ours differs.
+    /// The same, with the reason why ours differs.
     #[must_use]
     pub fn because(self, reason: &'static str) -> Self {
         Self { reason, ..self }
     }
 
-    /// With a list of what stands behind it.
+    /// The same, with a list of its parts.
     #[must_use]
     pub fn listing(self, list: impl Fn(&Sample) -> Listing + Send + Sync + 'static) -> Self {
         Self {

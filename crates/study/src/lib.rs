@@ -1,4 +1,4 @@
-//! Figures and tables of papers, done again in the simulator and laid beside what the papers print.
+//! Figures and tables of papers, reproduced in the simulator and compared with what the papers print.
 //!
 //! ```text
 //!   Paper ── Figure ── Case      a scenario with one run, repeated with every seed
@@ -8,10 +8,10 @@
 //!               └── Quantity ──▶ Estimate ──▶ Verdict      ours, with its interval; against the paper's
 //! ```
 //!
-//! The same runs may be done on the real kernel too, by whoever can ([`Case::run_by`]); its numbers and
-//! verdicts then stand beside ours.
+//! The same runs can be done on the real kernel too ([`Case::run_by`]); its numbers and verdicts then stand beside
+//! ours.
 //!
-//! This crate is what all studies share; the studies themselves are in `reproductions/`, a file for each figure.
+//! This crate holds what all studies share; the studies themselves are in `reproductions/`, a file for each figure.
 
 mod case;
 mod extent;

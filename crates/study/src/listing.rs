@@ -1,9 +1,9 @@
-//! What stands behind a number: a table of its parts.
+//! The parts of a number, as a table.
 
 use crate::number::figures;
 use serde::Serialize;
 
-/// A table of what a number was made from.
+/// A table of the parts of a number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Listing {
     /// What it lists.
@@ -14,7 +14,7 @@ pub struct Listing {
     pub rows: Vec<Vec<Entry>>,
 }
 
-/// What stands in a listing's row.
+/// A cell of a listing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Entry {

@@ -2,7 +2,7 @@
 
 use tidegate_report::fixed;
 
-/// With as many decimals as anybody compares: three significant digits or so.
+/// With about three significant digits, which is what readers compare.
 pub fn figures(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => "–".into(),

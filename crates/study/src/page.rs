@@ -10,8 +10,8 @@ use tidegate_scenario::Provenance;
 /// How the words of the page are drawn.
 const STYLE: &str = include_str!("page.css");
 
-/// The study's figures: what the paper says, the picture, and its numbers beside ours and, where it
-/// was run there, the kernel's; at the end where they come from. The same results give the same bytes.
+/// The study's figures: the paper's claim, the picture, and its numbers beside ours and, if it was run there, the
+/// kernel's; at the end the provenance. The same results give the same bytes.
 pub fn page(
     title: &str,
     introduction: &str,
@@ -59,7 +59,7 @@ fn left_out(report: &Report) -> String {
     html
 }
 
-/// How many of each figure's quantities came out how; with the kernel's beside ours.
+/// How many of each figure's quantities have each verdict, with the kernel's beside ours.
 fn overview(report: &Report) -> String {
     let has_kernel = report.figures.iter().any(FigureReport::has_kernel);
     let worlds = match has_kernel {

@@ -1,9 +1,9 @@
-//! The outcome of a study, as JSON has it.
+//! The outcome of a study, in the form of its JSON.
 
 use crate::{Estimate, Listing, Quantity, Verdict};
 use serde::Serialize;
 
-/// What came of some figures.
+/// The outcome of some figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Seeds of every run.
@@ -24,7 +24,7 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// What came of a figure.
+/// The outcome of a figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct FigureReport {
     /// How it is asked for.
@@ -38,7 +38,7 @@ pub struct FigureReport {
     pub method: String,
     /// Its numbers.
     pub quantities: Vec<Comparison>,
-    /// What stands behind its numbers, where that is to be seen; the kernel's after ours.
+    /// The parts of its numbers, if they are to be shown; the kernel's after ours.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listings: Vec<Listing>,
     /// Runs on the kernel that should not be counted.
@@ -46,7 +46,7 @@ pub struct FigureReport {
     pub doubtful: Vec<Doubtful>,
 }
 
-/// A run that the laboratory says should not be counted.
+/// A run that should not be counted, according to the laboratory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Doubtful {
     /// The case's name.
@@ -86,7 +86,7 @@ pub struct Comparison {
     pub kernel: Option<KernelNumber>,
 }
 
-/// A quantity as the real kernel has it.
+/// A quantity as measured on the real kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct KernelNumber {
     /// The number.

@@ -1,4 +1,4 @@
-//! What the runs of a study measured.
+//! Results of a study's runs.
 
 use crate::Case;
 use std::collections::BTreeMap;
@@ -32,19 +32,19 @@ impl Results {
         }
     }
 
-    /// Seeds of the cases that were run with all of them.
+    /// Number of seeds, for cases that are run with all of them.
     pub fn seeds(&self) -> usize {
         self.runs.values().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Seeds with which all of those cases were run.
+    /// Number of seeds with which all of those cases were run.
     pub fn seeds_of(&self, cases: &[Case]) -> usize {
         let runs = |case: &Case| self.runs.get(&case.name).map_or(0, Vec::len);
         cases.iter().map(runs).min().unwrap_or(0)
     }
 }
 
-/// Some of the seeds of every case, from which numbers are read: each is a mean over the seeds.
+/// Some of the seeds of every case. Numbers read from it are means over these seeds.
 ///
 /// A case, flow or fetch that does not exist is a mistake in a figure, and panics.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +135,7 @@ impl<'a> Sample<'a> {
         sum / count
     }
 
-    /// A curve of the first seed; empty if it does not have it.
+    /// A curve of the first seed; empty if that run has none.
     pub fn curve(&self, case: &str, quantity: &'static str) -> Vec<(f64, f64)> {
         self.curves(case, quantity).next().unwrap_or_default()
     }

@@ -1,12 +1,12 @@
-//! A number from several seeds, and how far it may be trusted.
+//! A number from several seeds, with its confidence interval.
 
 /// A number and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// Half the width of the interval; none from a single seed, or where all seeds gave the same: that says nothing of
-    /// what another recording, or another start, would give.
+    /// Half the width of the interval. None from a single seed, or if all seeds gave the same number: that would say
+    /// nothing about another recording or another start.
     pub margin: Option<f64>,
 }
 
@@ -17,9 +17,9 @@ impl Estimate {
     /// For a mean that is Student's interval exactly; for a ratio of means, as the papers report, it
     /// accounts for both (Efron and Stein, "The jackknife estimate of variance", 1981).
     pub fn jackknife(seeds: usize, value: f64, value_without: impl Fn(usize) -> f64) -> Self {
-        // A sum of nothing is -0: adding 0 takes its sign.
+        // The sum of no values is -0: adding 0 clears its sign.
         let value = value + 0.0;
-        // Of a single seed nothing is left without it.
+        // Without its only seed, a number has no data left.
         let others = if seeds < 2 { 0 } else { seeds };
         let without: Vec<f64> = (0..others).map(value_without).collect();
         if without.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -48,7 +48,7 @@ impl Estimate {
         self.margin.map(|margin| self.value + margin)
     }
 
-    /// Whether the whole interval lies on that side of `bound` to which `side` points.
+    /// Whether the whole interval lies beyond `bound` on the side to which `side` points.
     pub fn is_beyond(&self, bound: f64, side: f64) -> bool {
         let distance = (self.value - bound) * side.signum();
         distance > self.margin.unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! Which runs some figures need, and what comes of them.
+//! The runs that figures need, and their outcome.
 
 use crate::report::{Comparison, Doubtful, FigureReport, LeftOut, Report};
 use crate::{Case, Estimate, Figure, Listing, Measure, Quantity, Results};
@@ -46,19 +46,19 @@ impl Study {
         }
     }
 
-    /// With cases that are run by `measure`, if there is one.
+    /// The same, with cases run by `measure`, if there is one.
     #[must_use]
     pub fn measured(self, measure: Option<Measure>) -> Self {
         Self { measure, ..self }
     }
 
-    /// Without those figures, of which the report says why.
+    /// The same, without those figures; the report gives the reason.
     #[must_use]
     pub fn without(self, left_out: Vec<LeftOut>) -> Self {
         Self { left_out, ..self }
     }
 
-    /// Everything that is to be run: all cases with the first seed, then with the second …
+    /// All jobs: every case with the first seed, then every case with the second …
     pub fn jobs(&self) -> Vec<Job> {
         let cases = 0..self.cases.len();
         (1..=self.seeds)
@@ -67,7 +67,7 @@ impl Study {
             .collect()
     }
 
-    /// What is run with every seed.
+    /// The cases that are run with every seed.
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
@@ -77,7 +77,7 @@ impl Study {
         self.cases[job.case].scenario.duration_s
     }
 
-    /// What tells a job from all others: its case's name, and its seed.
+    /// Identifies a job: its case's name, and its seed.
     pub fn identity(&self, job: Job) -> (&str, u64) {
         (&self.cases[job.case].name, job.seed)
     }
@@ -96,7 +96,7 @@ impl Study {
         }
     }
 
-    /// Has a job done elsewhere, see [`Case::run_by`].
+    /// Has a job done elsewhere; see [`Case::run_by`].
     ///
     /// # Errors
     /// When a case makes no sense, and those of `run`.
@@ -108,12 +108,12 @@ impl Study {
         self.cases[job.case].run_by(job.seed, run)
     }
 
-    /// Notes what came of a job; of each case the seeds come in order.
+    /// Records the result of a job; the seeds of each case come in order.
     pub fn note(&self, job: Job, result: RunResult, results: &mut Results) {
         results.add(&self.cases[job.case].name, result);
     }
 
-    /// Lays all quantities beside the paper's, and those of the same runs on the kernel beside ours.
+    /// Compares all quantities with the paper's, and with the kernel's results of the same runs.
     pub fn report(&self, results: &Results, kernel: Option<&Results>) -> Report {
         Report {
             seeds: results.seeds(),
@@ -149,7 +149,7 @@ fn figure_report(figure: &Figure, results: &Results, kernel: Option<&Results>) -
     }
 }
 
-/// Those that list nothing are left out.
+/// The lists behind a figure's numbers; empty ones are left out.
 fn listings(figure: &Figure, results: &Results, kernel: Option<&Results>) -> Vec<Listing> {
     let of = |results: &Results| -> Vec<Listing> {
         let listed = figure.quantities.iter().filter_map(|q| q.listed.as_ref());
@@ -170,7 +170,7 @@ fn estimate(quantity: &Quantity, cases: &[Case], results: &Results) -> Estimate 
     Estimate::jackknife(results.seeds_of(cases), read(&results.all()), without)
 }
 
-/// The runs of `cases` that warn of themselves.
+/// The runs of `cases` with warnings.
 fn doubtful(cases: &[Case], results: &Results) -> Vec<Doubtful> {
     let warned = cases.iter().flat_map(|case| {
         let runs = results.all().runs(&case.name).zip(1..);

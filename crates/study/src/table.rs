@@ -6,7 +6,7 @@ use crate::{Entry, Listing, Verdict};
 use std::io::IsTerminal;
 use tidegate_terminal::{Cell, Color, Style, Table, Text, screen_width};
 
-/// Width where nobody says how wide the screen is.
+/// Width if standard output is no terminal.
 const PLAIN_WIDTH: u16 = 120;
 
 /// All figures as text: a row for each quantity, and below it the reason if ours differs.
@@ -148,7 +148,7 @@ pub fn doubt(figure: &FigureReport) -> Option<String> {
     ))
 }
 
-/// The paper's number and how it is to be taken; with a star if it is derived.
+/// The paper's number and how it is compared; with a star if it is derived.
 pub fn papers(quantity: &Comparison) -> String {
     let star = if quantity.derived.is_empty() { "" } else { "*" };
     let paper = figures(quantity.paper) + star;
@@ -163,7 +163,7 @@ pub fn ours(quantity: &Comparison) -> String {
     with_margin(quantity.ours, quantity.high)
 }
 
-/// The kernel's, likewise.
+/// The kernel's number with its interval.
 pub fn kernels(kernel: &KernelNumber) -> String {
     with_margin(kernel.value, kernel.high)
 }

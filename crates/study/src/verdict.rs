@@ -1,37 +1,36 @@
-//! What a paper claims, and whether ours bears it out.
+//! A paper's claim, and whether our number confirms it.
 
 use crate::statistics::Estimate;
 use serde::Serialize;
 
-/// Share of the paper's effect that ours must have at least to be called the same effect of another
-/// size.
+/// Share of the paper's effect that ours must have at least to count as the same effect with another size.
 pub const SUBSTANTIAL: f64 = 0.25;
 
-/// What a paper says of a quantity, with the tolerance that it is held to here.
+/// A paper's claim on a quantity, with our tolerance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Claim {
-    /// It is this number.
+    /// The quantity is this number.
     Near {
         /// The paper's number.
         paper: f64,
         /// Largest difference that still counts as the same.
         within: f64,
-        /// The number that would mean "no effect"; which side of it the paper's lies on is its
+        /// The number that means "no effect". The side of it on which the paper's number lies is the claim's
         /// direction.
         neutral: f64,
     },
-    /// It is no more than this.
+    /// The quantity is at most this.
     AtMost {
         /// The bound.
         paper: f64,
-        /// From here on not even the direction is right.
+        /// From here on even the direction is wrong.
         neutral: f64,
     },
-    /// It is no less than this.
+    /// The quantity is at least this.
     AtLeast {
         /// The bound.
         paper: f64,
-        /// From here on not even the direction is right.
+        /// From here on even the direction is wrong.
         neutral: f64,
     },
 }
@@ -46,8 +45,7 @@ pub enum Verdict {
     Direction,
     /// Neither.
     Fails,
-    /// None: the model was made from the paper's number, so to have it again shows nothing but that the model is what it
-    /// is meant to be.
+    /// No verdict: the model was derived from the paper's number, so agreement proves nothing.
     Input,
 }
 
@@ -74,12 +72,12 @@ impl Verdict {
 }
 
 impl Claim {
-    /// No more than `paper`; from `neutral` on not even the direction is right.
+    /// At most `paper`; from `neutral` on even the direction is wrong.
     pub const fn at_most(paper: f64, neutral: f64) -> Self {
         Self::AtMost { paper, neutral }
     }
 
-    /// No less than `paper`; down to `neutral` not even the direction is right.
+    /// At least `paper`; down to `neutral` even the direction is wrong.
     pub const fn at_least(paper: f64, neutral: f64) -> Self {
         Self::AtLeast { paper, neutral }
     }
@@ -93,10 +91,10 @@ impl Claim {
         }
     }
 
-    /// What is compared, and how far it may be off: `±5`, `≤`, `≥`.
+    /// The comparison and its tolerance: `±5`, `≤`, `≥`.
     pub fn terms(&self) -> String {
         match self {
-            // A share of the paper's number, as most are, has digits that nobody wrote.
+            // Most tolerances are a share of the paper's number: round away digits that nobody wrote.
             Self::Near { within, .. } => format!("±{}", (within * 1e4).round() / 1e4),
             Self::AtMost { .. } => "at most".into(),
             Self::AtLeast { .. } => "at least".into(),
@@ -105,8 +103,8 @@ impl Claim {
 
     /// The verdict on `ours`.
     ///
-    /// An effect has the paper's direction only if it has `SUBSTANTIAL` of its size, beyond doubt: its
-    /// confidence interval leaves that out. An effect of the paper's within the tolerance has none.
+    /// An effect has the paper's direction only if it surely has `SUBSTANTIAL` of its size: the confidence interval
+    /// must lie beyond that. If the paper's own effect is within the tolerance, there is no direction.
     pub fn judge(&self, ours: &Estimate) -> Verdict {
         let value = ours.value;
         let holds = match *self {

@@ -2,7 +2,7 @@ use super::*;
 use tidegate_scenario::FlowResult;
 use tidegate_study::Results;
 
-/// One connection that reads so much of what it could, for each share and scheme.
+/// Results for each share and scheme, of one connection that reads the given share of what it could.
 fn results(read: impl Fn(usize, usize) -> f64) -> (Runs, Results) {
     let name = |share, scheme: usize| format!("{share} {scheme}");
     let runs = Runs {
@@ -28,8 +28,7 @@ fn results(read: impl Fn(usize, usize) -> f64) -> (Runs, Results) {
     (runs, results)
 }
 
-/// Four fifths lie halfway between 16 and 32 KiB for the first, at 8 for the second, nowhere for the
-/// third.
+/// The first scheme reaches four fifths halfway between 16 and 32 KiB, the second at 8, the third never.
 #[test]
 fn enough_is_found_between_the_shares_that_were_tried() {
     let reads = [
@@ -44,7 +43,7 @@ fn enough_is_found_between_the_shares_that_were_tried() {
     assert_eq!(enough[2], f64::INFINITY);
 }
 
-/// All begin within the warm-up, and at no time many at once.
+/// All begin within the warm-up, and never many at once.
 #[test]
 fn uploads_are_out_of_step() {
     let uploads: Vec<Workload> = (0..1000).map(upload).collect();

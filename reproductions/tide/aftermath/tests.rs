@@ -1,6 +1,6 @@
 use super::*;
 
-/// A curve in bins of a tenth of a second over so many seconds.
+/// A curve in bins of a tenth of a second.
 fn curve(value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     (0..450)
         .map(|n| f64::from(n) * BIN_S)
@@ -8,7 +8,7 @@ fn curve(value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// How soon throughput is back that should be 1.
+/// Seconds until throughput is back at its wanted value of 1.
 fn back(delivered: impl Fn(f64) -> f64) -> f64 {
     back_s(&curve(delivered), &curve(|_| 1.0), WINDOW_S)
 }
@@ -25,7 +25,7 @@ fn nothing_happens_in_no_time() {
     assert_eq!(drained_s(&queue, &queue), 0.0);
 }
 
-/// A relapse within what it has to stay so is part of the recovery, one after it is not.
+/// A relapse within the time that a recovery must last is part of the recovery; a later one is not.
 #[test]
 fn what_is_over_stays_over() {
     let relapse = |at: f64| back(|t| hole(0.0, 0.95)(t) * hole(at, at + 0.95)(t));
@@ -54,11 +54,11 @@ fn a_queue_is_held_against_the_references() {
     };
     assert!((queue(100.0, 44.0) - 1.0).abs() < 1e-9);
     assert_eq!(queue(44.0, 20.0), 0.0);
-    // What is short is short whatever is usual.
+    // A short queue counts as drained, however short the reference's is.
     assert_eq!(drained_s(&curve(|_| 19.0), &curve(|_| 1.0)), 0.0);
 }
 
-/// A bin in which nothing came out tells nothing.
+/// A bin without a delivery says nothing.
 #[test]
 fn a_gap_in_the_queues_curve_is_no_queue() {
     let mut sparse = curve(|t| if t < AT_S + 0.3 { 500.0 } else { 19.0 });

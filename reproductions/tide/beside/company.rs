@@ -1,4 +1,4 @@
-//! Who is there beside us.
+//! The traffic beside us.
 
 use super::super::contenders::{Contender, DRWA, LINUX, Shown, TIDE};
 use super::super::paths::Path;
@@ -7,7 +7,7 @@ use super::{END_S, SECOND_S};
 use crate::workloads::{bulk, download};
 use tidegate_scenario::{Direction, Spacing, Workload, WorkloadKind};
 
-/// What datagrams take of a link's mean rate.
+/// Share of a link's mean rate that datagrams take.
 const DATAGRAMS: f64 = 0.3;
 
 /// The other's name.
@@ -18,14 +18,14 @@ const BBR: &str = "bbr";
 const LINUX_BBR: Contender = Contender::linux(BBR);
 const TIDE_BBR: Contender = Contender::tide(BBR);
 
-/// What the other sends.
+/// The other's traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Other {
-    /// So many flows that no law sees.
+    /// That many flows that no law sees.
     Unseen(u64),
     /// Datagrams at a constant rate.
     Datagrams,
-    /// A flow without a window of our own host: seen, and held.
+    /// A flow without a window on our own host: seen, and held.
     Held,
     /// The same, left alone.
     LeftAlone,
@@ -33,7 +33,7 @@ pub enum Other {
     Upload,
 }
 
-/// What both send, and who was first.
+/// The traffic of both sides, and which side was first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Company {
     pub name: &'static str,
@@ -134,7 +134,7 @@ pub const COMPANIES: [Company; 10] = [
     HELD_FIRST,
 ];
 
-/// On the real kernel, over its constant link.
+/// Those for the real kernel, over its constant link.
 pub const ON_THE_KERNEL: [Company; 8] = [
     JOINS,
     FIRST,
@@ -146,11 +146,11 @@ pub const ON_THE_KERNEL: [Company; 8] = [
     UPLOAD_JOINS,
 ];
 
-/// And over its cell.
+/// Those for the real kernel, over its cell.
 pub const ON_THE_KERNELS_CELLS: [Company; 4] = [JOINS, FIRST, BBR_JOINS, QUIC_JOINS_TWO];
 
 impl Company {
-    /// Our flows' even share of the link in percent, where the other could be given one.
+    /// Our flows' even share of the link in percent, if the other can be given one.
     pub fn even(self) -> Option<f64> {
         let ours = self.ours as f64;
         match self.other {
@@ -160,12 +160,12 @@ impl Company {
         }
     }
 
-    /// Nothing but Linux.
+    /// Untouched Linux.
     pub const fn linux(self) -> Contender {
         if self.bbr { LINUX_BBR } else { LINUX }
     }
 
-    /// tide, and what it does to the other.
+    /// tide, with its treatment of the other's flow.
     pub const fn ours(self) -> Contender {
         match self.other {
             Other::Held => HOLD,
@@ -178,7 +178,7 @@ impl Company {
         if self.bbr { TIDE_BBR } else { TIDE }
     }
 
-    /// Who is held against whom, from back to front. DRWA starves in each company alike: one shows it.
+    /// The contenders, from back to front. DRWA starves in every company alike, so one company shows it.
     pub fn contenders(self) -> Vec<Shown> {
         let drwa = (self == JOINS).then_some(("DRWA λ = 3", DRWA, 0));
         let linux = [("Linux", self.linux(), 2)].into_iter();
@@ -188,7 +188,7 @@ impl Company {
             .collect()
     }
 
-    /// When we begin, and when it begins, in seconds.
+    /// When we begin and when the other begins, in seconds.
     const fn starts_s(self) -> [f64; 2] {
         match self.first {
             true => [SECOND_S, 0.0],
@@ -196,17 +196,17 @@ impl Company {
         }
     }
 
-    /// What we send without company.
+    /// Our traffic without company.
     pub fn ours_alone(self) -> Workload {
         downloads(&download().name, self.ours)
     }
 
-    /// Whether both have a share of the downlink that is worth a picture.
+    /// Whether both have a share of the downlink worth a picture.
     pub const fn is_shown(self) -> bool {
         !matches!(self.other, Other::Datagrams | Other::Upload)
     }
 
-    /// What both send over that path.
+    /// Both sides' traffic over that path.
     pub fn workloads(self, path: &Path) -> Vec<Workload> {
         let [ours_s, other_s] = self.starts_s();
         let of_our_host = matches!(self.other, Other::Held | Other::LeftAlone);
@@ -239,7 +239,7 @@ impl Company {
 }
 
 impl Other {
-    /// What it sends over that path.
+    /// The other's traffic over that path.
     fn workload(self, path: &Path) -> Workload {
         let datagrams = || WorkloadKind::Datagrams {
             direction: Direction::Down,
@@ -256,12 +256,12 @@ impl Other {
     }
 }
 
-/// So many downloads that take what they can get.
+/// That many bulk downloads.
 fn downloads(name: &str, flows: u64) -> Workload {
     bulk(name, Direction::Down, None, flows)
 }
 
-/// What the flows of a workload are called.
+/// The names of a workload's flows.
 fn names(workload: &str, flows: u64) -> Vec<String> {
     match flows {
         1 => vec![workload.into()],

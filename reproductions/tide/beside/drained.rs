@@ -1,11 +1,11 @@
-//! When the queue is drained that the other leaves behind.
+//! When the queue that the other leaves behind has drained.
 
 use super::{DURATION_S, END_S};
 use crate::means::mean;
 use crate::spans::Span;
 
-/// The queue is drained when its delay, over a second, is back at this multiple of what it is without
-/// the other, or at this many milliseconds.
+/// The queue has drained when its delay, over a second, is back at this multiple of the delay without the other, or at
+/// this many milliseconds.
 const MULTIPLE: f64 = 2.0;
 const LEAST_MS: f64 = 20.0;
 
@@ -14,8 +14,8 @@ pub fn level_ms(alone_ms: f64) -> f64 {
     LEAST_MS.max(MULTIPLE * alone_ms)
 }
 
-/// Seconds from the moment the other's last packet leaves the queue until it is drained; until the end if it
-/// never is, or nothing that was sent later ever leaves. From the curve of queueing delays in ms.
+/// Seconds from when the other's last packet leaves the queue until the queue has drained, from the curve of queueing
+/// delays in ms. If it never does, or if no later packet ever leaves: until the end.
 pub fn drained_s(curve: &[(f64, f64)], level_ms: f64) -> f64 {
     let sent_after_end = |&(at, delay): &(f64, f64)| at - delay / 1e3 >= END_S;
     let left = curve.iter().position(sent_after_end);

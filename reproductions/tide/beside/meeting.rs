@@ -1,4 +1,4 @@
-//! Our flows in company, and what they get.
+//! Our flows in company, and their share.
 
 use super::super::contenders::Contender;
 use super::super::paths::{Path, WARMUP_S};
@@ -17,7 +17,7 @@ pub const QUEUE: &str = "queue_delay_ms";
 const COULD: &str = "capacity_bps";
 const CURVES: [&str; 4] = [RATE, QUEUE, "delivered_bps", COULD];
 
-/// Our share of the link may be so many points larger than an even one.
+/// Allowed excess of our share over an even one, in points.
 pub const TENTH: f64 = 10.0;
 
 /// Our flows in company, and the same flows for the same time alone.
@@ -44,7 +44,7 @@ impl Meeting {
         }
     }
 
-    /// Nobody but tide is looked at alone; that case is the same in several companies, and run once.
+    /// Only tide is run alone as well; that case is the same in several companies, and is run once.
     pub fn cases(&self) -> Vec<Case> {
         let contenders = self.company.contenders().into_iter();
         let beside = contenders.map(|(_, contender, _)| self.beside.case(contender));
@@ -53,7 +53,7 @@ impl Meeting {
             .collect()
     }
 
-    /// What our flows get while the other is there, in bit/s.
+    /// Our flows' goodput while the other sends, in bit/s.
     fn goodput_bps(&self, sample: &Sample, contender: Contender) -> f64 {
         let case = self.beside.by(contender);
         let goodput = |flow: String| {
@@ -63,27 +63,27 @@ impl Meeting {
         self.company.our_flows().into_iter().map(goodput).sum()
     }
 
-    /// What our flows get of the link while the other is there, headers included, in percent.
+    /// Our flows' share of the link while the other sends, headers included, in percent.
     pub fn share(&self, sample: &Sample, contender: Contender) -> f64 {
         let could = sample.curves(&self.beside.by(contender), COULD);
         let could_bps = mean(could.map(|curve| together_bps(&curve)));
         100.0 * HEADERS * self.goodput_bps(sample, contender) / could_bps
     }
 
-    /// What our flows get with tide and with untouched Linux, likewise.
+    /// The same with tide and with untouched Linux.
     pub fn shares(&self, sample: &Sample) -> [f64; 2] {
         [self.company.ours(), self.company.linux()].map(|c| self.share(sample, c))
     }
 
-    /// What tide's flows get of what they get with untouched Linux, or of an even share where there is one and it
-    /// is smaller; in percent.
+    /// Goodput of tide's flows relative to untouched Linux's, or to an even share if one exists and is smaller; in
+    /// percent.
     pub fn kept(&self, sample: &Sample) -> f64 {
         let [ours, linux] = self.shares(sample);
         kept(ours, linux, self.company.even())
     }
 
-    /// By how much tide's share of the link is larger than an even one and a tenth, or than untouched Linux's if that
-    /// is larger; in points, negative if it is smaller. Only where a share can be even.
+    /// Excess of tide's share of the link over an even share plus a tenth, or over untouched Linux's if that is
+    /// larger; in points, negative if it is smaller. None if shares cannot be even.
     pub fn excess(&self, sample: &Sample) -> Option<f64> {
         let [ours, linux] = self.shares(sample);
         let even = self.company.even()?;
@@ -96,7 +96,7 @@ impl Meeting {
         mean(curves.map(|curve| mean(AT_THE_END.values(&curve))))
     }
 
-    /// What is used of the link after the other's end, in percent.
+    /// Use of the link after the other's end, in percent.
     pub fn used(&self, sample: &Sample, contender: Contender) -> f64 {
         AFTERWARDS.utilisation(sample, &self.beside.by(contender))
     }
@@ -110,7 +110,7 @@ impl Meeting {
     }
 }
 
-/// Whose meetings these are, each once.
+/// The companies of these meetings, each once.
 pub fn companies(meetings: &[Meeting]) -> Vec<Company> {
     let mut companies = Vec::new();
     for meeting in meetings {
@@ -124,7 +124,7 @@ pub fn companies(meetings: &[Meeting]) -> Vec<Company> {
 /// As [`Meeting::kept`], from shares in percent.
 fn kept(ours: f64, linux: f64, even: Option<f64>) -> f64 {
     let due = even.map_or(linux, |even| linux.min(even));
-    // On a slow link with a full buffer Linux may not even connect.
+    // On a slow link with a full buffer Linux may fail to connect.
     if ours >= due {
         100.0
     } else {
@@ -137,7 +137,7 @@ fn excess(ours: f64, linux: f64, even: f64) -> f64 {
     ours - linux.max(even + TENTH)
 }
 
-/// The mean of a curve while both are there; before a flow begins it has no curve.
+/// The mean of a curve while both send; a flow that has not begun has no points.
 fn together_bps(curve: &[(f64, f64)]) -> f64 {
     TOGETHER.values(curve).sum::<f64>() * BIN_S / TOGETHER.length_s()
 }

@@ -6,8 +6,8 @@ use anyhow::Result;
 use tidegate_scenario::CellKind;
 use tidegate_study::Extent;
 
-/// Rates of the constant links in Mbit/s, and their base RTTs in milliseconds. At 300 Mbit/s a run takes as
-/// long as a hundred at 2 Mbit/s do, so there are two RTTs instead of four.
+/// Rates of the constant links in Mbit/s, and their base RTTs in milliseconds. A run at 300 Mbit/s takes as long as a
+/// hundred at 2 Mbit/s, so there are two RTTs instead of four.
 const CONSTANT: [(f64, &[u32]); 4] = [
     (10.0, &[50, 20, 100, 200]),
     (2.0, &[50, 20, 100, 200]),
@@ -18,7 +18,7 @@ const CONSTANT: [(f64, &[u32]); 4] = [
 /// Base RTTs of cells and recordings in milliseconds; with `--quick` the second.
 const RTTS_MS: [u32; 2] = [50, 100];
 
-/// With `--quick`, so many of the constant links, each at its first base RTT, and every so many recordings.
+/// With `--quick`: number of constant links, each at its first base RTT, and stride over the recordings.
 const QUICK_CONSTANT: usize = 1;
 const QUICK_STRIDE: usize = 5;
 

@@ -78,7 +78,7 @@ fn strip(title: String, y: Axis, curves: Vec<Curve>) -> plot::Figure {
     }
 }
 
-/// A dot a path: the share of the link, over the link's rate.
+/// A dot for each path: our share of the link, over the link's rate.
 fn shares<'a>(
     sample: &Sample,
     company: Company,

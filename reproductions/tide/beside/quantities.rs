@@ -1,4 +1,4 @@
-//! What is asked of tide in company.
+//! What tide must reach in company.
 
 use super::super::contenders::DRWA;
 use super::super::paths::Path;
@@ -10,29 +10,29 @@ use crate::means::{mean, most};
 use std::sync::Arc;
 use tidegate_study::{Claim, Quantity, Sample};
 
-/// Links slower than this, in Mbit/s, with a deep buffer are those on which DRWA is said to starve.
+/// On links with a deep buffer that are slower than this, in Mbit/s, DRWA is expected to starve.
 const SLOW_MBPS: f64 = 2.5;
 
-/// Share of such a link that it is left with at most, in percent.
+/// Largest share of such a link that DRWA is left with, in percent.
 const STARVED: f64 = 6.0;
 
-/// Seconds until the queue is drained, at most.
+/// Longest time until the queue has drained, in seconds.
 const DRAINED_S: f64 = 5.0;
 
-/// Points of the link that we may leave unused after the other's end, where Linux would not.
+/// Points of the link that we can leave unused after the other's end, beyond Linux.
 const UNUSED: f64 = 3.5;
 
-/// Share of the link that we get at least beside a flow that is held, in percent.
+/// Our smallest share of the link beside a held flow, in percent.
 const BESIDE_HELD: f64 = 40.0;
 
-/// What is to be kept, in percent: as a mean over the paths, and on each of them.
+/// Goodput to be kept, in percent: as a mean over the paths, and on each of them.
 #[derive(Clone, Copy)]
 struct Kept {
     mean: f64,
     each: f64,
 }
 
-/// Those of every company, and DRWA's starvation.
+/// The quantities of every company, and DRWA's starvation.
 pub fn all(meetings: &[Meeting]) -> Vec<Quantity> {
     let of = |company| -> Arc<[Meeting]> {
         let of = meetings.iter().filter(|meeting| meeting.company == company);
@@ -46,7 +46,7 @@ pub fn all(meetings: &[Meeting]) -> Vec<Quantity> {
     quantities
 }
 
-/// What is to be kept beside that company.
+/// Goodput to be kept beside that company.
 fn kept(company: Company) -> Kept {
     match company.even() {
         Some(_) => Kept {
@@ -60,14 +60,14 @@ fn kept(company: Company) -> Kept {
     }
 }
 
-/// Whether that path misses what is asked of each.
+/// Whether that path misses a bound for single paths.
 pub fn misses(sample: &Sample, meeting: &Meeting) -> bool {
     meeting.kept(sample) < kept(meeting.company).each
         || meeting.excess(sample).is_some_and(|points| points > 0.0)
         || meeting.drained_s(sample) > DRAINED_S
 }
 
-/// What is asked beside one kind of company, on all its paths.
+/// The bounds beside one kind of company, on all its paths.
 struct Asked {
     company: Company,
     meetings: Arc<[Meeting]>,
@@ -101,7 +101,7 @@ impl Asked {
         Quantity::new(name, unit, claim, move |s| read(s, &meetings))
     }
 
-    /// On how many paths something is so; on none it should be.
+    /// On how many paths a condition holds; it should hold on none.
     fn count(
         &self,
         what: &str,
@@ -135,7 +135,7 @@ impl Asked {
         ]
     }
 
-    /// Of what the others could have.
+    /// The share of the link, if the other can have an even one.
     fn share(&self) -> Option<Quantity> {
         match self.company.other {
             Other::Unseen(_) | Other::LeftAlone => Some(self.excess()),
@@ -145,7 +145,7 @@ impl Asked {
     }
 
     fn excess(&self) -> Quantity {
-        // All that the link carries.
+        // If we took all of the link.
         let most_of_all = 100.0 - TENTH - self.company.even().unwrap_or_default();
         self.quantity(
             "excess: share of the link above what is allowed, largest",
@@ -191,7 +191,7 @@ impl Asked {
     }
 }
 
-/// What DRWA is left with where it starves, if there is such a path.
+/// DRWA's share where it starves, if there is such a path.
 fn starved(meetings: Arc<[Meeting]>) -> Option<Quantity> {
     let starves = |path: &Path| path.mean_mbps < SLOW_MBPS && path.is_deep();
     meetings

@@ -1,11 +1,11 @@
-//! The paths on which something is missed.
+//! The paths that miss a bound.
 
 use super::company::Company;
 use super::meeting::Meeting;
 use super::quantities::misses as is_missed;
 use tidegate_study::{Entry, Listing, Sample};
 
-/// What the columns hold: percent, percent of the link, seconds, and milliseconds.
+/// Columns: percent, percent of the link, seconds, and milliseconds.
 const HEADS: [&str; 6] = [
     "path",
     "kept, %",
@@ -15,7 +15,7 @@ const HEADS: [&str; 6] = [
     "queue at the end, ms",
 ];
 
-/// A row for each path on which too little is kept, too much is taken, or the queue is drained too late.
+/// A row for each path that keeps too little, takes too much, or drains its queue too late.
 pub fn misses(sample: &Sample, company: Company, meetings: &[Meeting]) -> Listing {
     let missed = meetings.iter().filter(|m| is_missed(sample, m));
     Listing {

@@ -1,4 +1,4 @@
-//! A mix in the making: the access link, the ways to other hosts, and what the hosts do.
+//! A mix under construction: the access link, the paths to other hosts, and the hosts' workloads.
 
 use crate::tide::links::queue;
 use crate::workloads::bulk;
@@ -11,14 +11,14 @@ use tidegate_scenario::{
 const DOWNLINK_PACKETS: usize = 2000;
 const UPLINK_PACKETS: usize = 1000;
 
-/// One-way delay of the access link in milliseconds; the rest of a base RTT is the way's.
+/// One-way delay of the access link in milliseconds; the path's other links make up the rest of a base RTT.
 const ACCESS_MS: f64 = 1.0;
 
-/// A way that is no bottleneck: so many Mbit/s, and room for whatever is sent at once.
+/// Rate in Mbit/s of a link that is no bottleneck, and room for any burst.
 const WIDE_MBPS: f64 = 10_000.0;
 const WIDE_PACKETS: usize = 100_000;
 
-/// Packets that a bottleneck's buffer holds at least.
+/// Smallest buffer of a bottleneck, in packets.
 const LEAST_PACKETS: f64 = 64.0;
 
 /// Bits of a full packet.
@@ -27,12 +27,12 @@ const PACKET_BITS: f64 = 12_000.0;
 /// From the last start until numbers count, in seconds.
 const SETTLE_S: f64 = 10.0;
 
-/// How long they count: so many seconds, or round trips of the longest way if these are longer.
+/// How long numbers count: that many seconds, or round trips of the longest path if these are longer.
 const COUNTED_S: f64 = 50.0;
 const ROUNDS: f64 = 200.0;
 
-/// On fast links they count for less: until about so many packets have come, but for so many seconds and
-/// round trips at least.
+/// On fast links they count for less: until about that many packets have come, but at least for this many seconds and
+/// round trips.
 const PACKETS: f64 = 300_000.0;
 const LEAST_S: f64 = 10.0;
 const LEAST_ROUNDS: f64 = 60.0;
@@ -40,7 +40,7 @@ const LEAST_ROUNDS: f64 = 60.0;
 /// Names of the links that a flow's packets cross.
 pub type Way = Vec<String>;
 
-/// A bottleneck elsewhere: its rate, and how many seconds of that its buffer holds.
+/// A bottleneck elsewhere: its rate, and its buffer in seconds of that rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow {
     /// In Mbit/s.
@@ -49,20 +49,20 @@ pub struct Narrow {
     pub buffer_s: f64,
 }
 
-/// A mix in the making.
+/// A mix under construction.
 pub struct Draft {
     down: LinkSpec,
     up: LinkSpec,
     hops: Vec<Hop>,
     workloads: Vec<Workload>,
     longest_rtt_ms: f64,
-    /// What comes in all at most, in Mbit/s.
+    /// Upper bound of all traffic, in Mbit/s.
     carried_mbps: f64,
 }
 
 impl Draft {
-    /// An access link of that downlink and of an uplink of so many Mbit/s, over which in all `carried_mbps` may
-    /// come.
+    /// An access link with that downlink and an uplink of `up_mbps` Mbit/s, with `carried_mbps` as the upper bound of
+    /// all traffic.
     pub fn new(down: RateSpec, up_mbps: f64, carried_mbps: f64) -> Self {
         let access = |rate, packets| LinkSpec {
             queue: queue(packets, QueuePolicy::DropTail),
@@ -78,7 +78,7 @@ impl Draft {
         }
     }
 
-    /// A way through the access link to a host at that base RTT, wide or with a bottleneck of its own.
+    /// A path through the access link to a host at that base RTT, wide or with a bottleneck of its own.
     pub fn way(
         &mut self,
         name: &str,
@@ -89,7 +89,7 @@ impl Draft {
         self.beyond(Side::Server, name, direction, rtt_ms, narrow)
     }
 
-    /// The same to a subscriber, whose link lies between the access link and the flow's receiver.
+    /// A path to a subscriber, whose own link lies between the access link and the flow's receiver.
     pub fn subscriber(&mut self, name: &str, rtt_ms: f64, narrow: Narrow) -> Way {
         self.beyond(Side::Client, name, Direction::Down, rtt_ms, Some(narrow))
     }
@@ -108,7 +108,7 @@ impl Draft {
         ["down", "up", name].map(String::from).into()
     }
 
-    /// A way that does not cross the access link: a host in the same LAN.
+    /// A path that does not cross the access link, to a host in the same LAN.
     pub fn lan(&mut self, rtt_ms: f64, narrow: Narrow) -> Way {
         self.carried_mbps += narrow.mbps;
         let there = [("LAN down", Direction::Down), ("LAN up", Direction::Up)];
@@ -144,7 +144,7 @@ impl Draft {
         });
     }
 
-    /// Something that the hosts do over that way, from `start_s` on.
+    /// Adds a workload over that path, from `start_s` on.
     pub fn does(&mut self, name: &str, way: &Way, start_s: f64, does: WorkloadKind) {
         self.workloads.push(Workload {
             start_s,
@@ -153,12 +153,12 @@ impl Draft {
         });
     }
 
-    /// As much as TCP carries.
+    /// Adds a bulk flow.
     pub fn bulk(&mut self, name: &str, way: &Way, direction: Direction, start_s: f64) {
         self.does(name, way, start_s, bulk(name, direction, None, 1).does);
     }
 
-    /// What comes in all at most, in Mbit/s.
+    /// Upper bound of all traffic, in Mbit/s.
     pub fn carried_mbps(&self) -> f64 {
         self.carried_mbps
     }

@@ -1,4 +1,4 @@
-//! What a mix is made of, drawn by chance.
+//! Random draws for a mix.
 
 use std::ops::RangeInclusive;
 use tidegate_scenario::{CellKind, GenerateSpec, RateSpec};
@@ -24,17 +24,17 @@ impl Draw {
         self.0.count(range)
     }
 
-    /// Whether what has that probability happens.
+    /// True with that probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.0.chance(probability)
     }
 
-    /// From `low` to `high`, each ratio as likely as any other; of two digits, for people.
+    /// A number from `low` to `high`, uniform in its logarithm; rounded to two digits for readers.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         self.0.between(low, high)
     }
 
-    /// A rate between those mean rates in Mbit/s, and that mean: a constant one or a cell.
+    /// A rate, constant or a cell's, with a mean between those in Mbit/s; and that mean.
     pub fn access(&mut self, low: f64, high: f64) -> (RateSpec, f64) {
         if low < LTE_MBPS && self.chance(CELLS) {
             return self.cell(low, high.min(LTE_MBPS));

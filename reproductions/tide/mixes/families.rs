@@ -1,4 +1,4 @@
-//! The families of mixes: what may stand beside what on one interface.
+//! The families of mixes: traffic that can share one interface.
 
 use super::draft::{Draft, Narrow, Way};
 use super::draw::Draw;
@@ -6,7 +6,7 @@ use crate::workloads::{bulk, median_page, ping};
 use tidegate_scenario::Direction::{Down, Up};
 use tidegate_scenario::{RateSpec, WorkloadKind};
 
-/// The uplink beside a downlink: a tenth of its rate, at least so many Mbit/s, so that ACKs never wait.
+/// The uplink beside a downlink: this share of its rate, at least that many Mbit/s, so that ACKs never wait.
 const UPLINK_SHARE: f64 = 0.1;
 const UPLINK_MBPS: f64 = 5.0;
 
@@ -15,19 +15,19 @@ const NEAR_MS: (f64, f64) = (5.0, 20.0);
 const FAR_MS: (f64, f64) = (100.0, 300.0);
 const ANY_MS: (f64, f64) = (5.0, 300.0);
 
-/// Seconds of its rate that a buffer elsewhere holds.
+/// Buffer of a bottleneck elsewhere, in seconds of its rate.
 const BUFFER_S: (f64, f64) = (0.1, 1.0);
 
 /// Web objects, in bytes.
 const OBJECTS: [u64; 3] = [30_000, 200_000, 1_000_000];
 
-/// Seconds after which whoever comes second begins.
+/// Seconds after which the second to come begins.
 const LATER_S: f64 = 5.0;
 
 /// Mixes of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// What it is about.
+    /// Its subject.
     pub name: &'static str,
     /// Draws a mix.
     pub draft: fn(&mut Draw) -> Draft,
@@ -220,14 +220,14 @@ fn narrow(draw: &mut Draw, low_mbps: f64, high_mbps: f64) -> Narrow {
     }
 }
 
-/// What a client fetches from the server here.
+/// An upload: a remote client's download from the server here.
 fn upload(draw: &mut Draw, draft: &mut Draft, client: usize, narrow: Option<Narrow>, start_s: f64) {
     let rtt_ms = draw.between(5.0, 200.0);
     let way = draft.way(&format!("client {client}"), Up, rtt_ms, narrow);
     draft.bulk(&format!("to client {client}"), &way, Up, start_s);
 }
 
-/// When two begin, either of them first or both at once.
+/// Start times of two flows: either one first, or both at once.
 fn starts(draw: &mut Draw) -> [f64; 2] {
     [[0.0, LATER_S], [LATER_S, 0.0], [0.0, 0.0]][draw.count(0..=2)]
 }

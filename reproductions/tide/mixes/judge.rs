@@ -1,32 +1,31 @@
-//! What a contender must not take away, and what it must shorten: each criterion, once.
+//! The criteria: what a contender must not take away, and what it must shorten.
 
 use super::mix::Mix;
 use super::outcome::{Fetched, Outcome};
 use super::share::{Demand, Shares};
 use tidegate_scenario::{DOWN, UP, Workload, WorkloadKind};
 
-/// A queue of so many milliseconds and so many full packets is short enough, whatever Linux's was: a ratio
-/// of two short queues says nothing.
+/// A queue of up to this many milliseconds and full packets is short enough, whatever Linux's was: a ratio of two
+/// short queues says nothing.
 const SHORT_MS: f64 = 2.0;
 const SHORT_PACKETS: f64 = 2.0;
 
-/// Packets of the smallest window: many flows fill a link with these, and the rest has to wait.
+/// Packets of the smallest window: many flows fill a link with these, and the excess has to wait.
 const SMALLEST_WINDOW: f64 = 2.0;
 
 /// Bits of a full packet.
 const PACKET_BITS: f64 = 12_000.0;
 
-/// What is asked of every mix.
+/// Criteria for every mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Criterion {
     /// All goodput together, beside Linux's.
     Total,
-    /// Each lasting flow's goodput, beside what it is entitled to: the smaller of Linux's and its max-min
-    /// fair share.
+    /// Each lasting flow's goodput, beside its due: the smaller of Linux's goodput and its max-min fair share.
     Flow,
     /// Mean time of fetches, beside Linux's.
     Fetch,
-    /// The mean queue of the access link where that is a bottleneck, beside Linux's.
+    /// The mean queue of the access link if that is a bottleneck, beside Linux's.
     Access,
     /// The mean queue of a bottleneck elsewhere, beside Linux's.
     Elsewhere,
@@ -74,7 +73,7 @@ impl Criterion {
         }
     }
 
-    /// What its numbers are in.
+    /// Unit of its numbers.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Total | Self::Flow => "Mbit/s",
@@ -82,7 +81,7 @@ impl Criterion {
         }
     }
 
-    /// What has no measure cannot break it.
+    /// A finding without a measure passes.
     fn passes(self, ratio: f64) -> bool {
         match self.rises() {
             _ if ratio.is_nan() => true,
@@ -92,23 +91,23 @@ impl Criterion {
     }
 }
 
-/// What was found in a mix.
+/// A finding in a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What was asked.
+    /// The criterion.
     pub criterion: Criterion,
-    /// Of which flow or link; empty of the whole.
+    /// The flow or link; empty for the whole mix.
     pub of: String,
     /// Linux's number, in the criterion's unit, and that of its other run.
     pub linux: [f64; 2],
-    /// What the contender's is divided by, and what it would be beside Linux's other run.
+    /// The divisor of the contender's number, and the same from Linux's other run.
     pub measure: [f64; 2],
     /// The contender's number.
     pub ours: f64,
 }
 
 impl Finding {
-    /// What is held against the bound.
+    /// The number that is compared with the bound.
     pub fn ratio(&self) -> f64 {
         self.ours / self.measure[0]
     }
@@ -118,7 +117,7 @@ impl Finding {
         self.criterion.passes(self.ratio())
     }
 
-    /// Whether it is met beside one of Linux's two runs at least. What passes beside one only lies within what
+    /// Whether it is met beside at least one of Linux's two runs. If it passes beside only one, it is within what
     /// chance alone does to Linux.
     pub fn passes_beside_either(&self) -> bool {
         let mut measures = self.measure.iter();
@@ -126,7 +125,7 @@ impl Finding {
     }
 }
 
-/// Everything that is asked of a mix, beside what came of it with Linux in each of two runs.
+/// All findings in a mix, compared with Linux's outcome in each of two runs.
 pub fn judge(mix: &Mix, linux: [&Outcome; 2], ours: &Outcome) -> Vec<Finding> {
     let demands = demands(mix, ours);
     let shares = Shares::fill(&mix.capacities, &demands);
@@ -141,8 +140,7 @@ pub fn judge(mix: &Mix, linux: [&Outcome; 2], ours: &Outcome) -> Vec<Finding> {
     findings
 }
 
-/// What the flows would take, and after them the short ones' workloads: what these fetched is all that they
-/// asked for.
+/// Demands of the flows, then of the workloads of short flows: their fetches were all that they asked for.
 fn demands(mix: &Mix, outcome: &Outcome) -> Vec<Demand> {
     let workload = |name: &str| {
         let own = name.split('#').next().unwrap_or(name);
@@ -167,7 +165,7 @@ fn demand(mix: &Mix, workload: &Workload, demand_bps: f64) -> Demand {
     }
 }
 
-/// What a lasting flow would take: a stream or a video its own rate, all others what they can get.
+/// Demand of a lasting flow: a stream or a video its own rate, all others unlimited.
 fn demand_bps(workload: &Workload) -> f64 {
     match workload.does {
         WorkloadKind::ConstantRate { mbps, .. } | WorkloadKind::Video { mbps, .. } => mbps * 1e6,
@@ -226,13 +224,13 @@ fn queue(mix: &Mix, link: usize, short_ms: f64, linux: [&Outcome; 2], ours: &Out
         criterion,
         of: mix.link_name(link).into(),
         linux,
-        // So that a short queue passes.
+        // A measure with which a short queue passes.
         measure: linux.map(|ms| ms.max(short_ms / criterion.bound())),
         ours: ours.queues_ms[link],
     }
 }
 
-/// A queue that is short enough at that link, in ms.
+/// Length of a queue that is short enough at that link, in ms.
 fn short_ms(mix: &Mix, link: usize, demands: &[Demand]) -> f64 {
     let packet_ms = PACKET_BITS / mix.capacities[link] * 1e3;
     let crossing = demands.iter().filter(|demand| demand.links.contains(&link));

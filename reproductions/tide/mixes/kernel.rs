@@ -1,26 +1,26 @@
-//! Those mixes that the real kernel can do in time.
+//! The mixes for which the real kernel has time.
 
 use super::families::{self, Family};
 use super::mix::Mix;
 use anyhow::{Result, bail};
 
-/// How many.
+/// Number of mixes.
 const MIXES: usize = 12;
 
 /// How long numbers count, in seconds.
 const COUNTED_S: f64 = 30.0;
 
-/// What may come in all, in Mbit/s, so that the emulator keeps time.
+/// Upper bound of all traffic, in Mbit/s, so that the emulator keeps up.
 const MOST_MBPS: f64 = 80.0;
 
 /// Senders, in turn.
 const SENDERS: [&str; 2] = ["cubic", "bbr"];
 
-/// A family's first so many mixes are looked through.
+/// Number of a family's mixes among which one is searched.
 const LOOKED_AT: usize = 100;
 
-/// The first slow enough mix of each family, with one sender in one family and the other in the next, and so
-/// on from the first family again. Families with videos and pages, which only the simulator has, are left out.
+/// From each family the first mix that is slow enough, with alternating senders, then again from the first family on.
+/// Families with videos and pages, which only the simulator has, are left out.
 ///
 /// # Errors
 /// When a family has no such mix.
@@ -39,7 +39,7 @@ pub fn sample() -> Result<Vec<Mix>> {
         .collect()
 }
 
-/// The family's mix of that sender that is slow enough, after so many others.
+/// The family's mix with that sender that is slow enough, after skipping `others`.
 fn pick(family: &Family, sender: &str, others: usize) -> Result<Mix> {
     let mut left = others;
     for number in 1..=LOOKED_AT {

@@ -1,4 +1,4 @@
-//! A mix: what runs side by side on one interface, and what its links can carry.
+//! A mix: workloads side by side on one interface, and the capacities of its links.
 
 use super::draw::Draw;
 use super::families::Family;
@@ -21,25 +21,25 @@ const BBR: f64 = 1.0 / 3.0;
 /// By how much later each workload begins than the one before it, in [`Mix::later`].
 const LATER_S: f64 = 0.037;
 
-/// Something of everything that runs side by side.
+/// A mix of workloads side by side.
 #[derive(Clone, Debug)]
 pub struct Mix {
-    /// What it is of.
+    /// Its family.
     pub family: &'static str,
-    /// What tells it from all others, and from which it can be drawn again.
+    /// Identifies it, and allows it to be drawn again.
     pub name: String,
     /// Congestion control of its senders.
     pub sender: &'static str,
-    /// What is run, by untouched Linux.
+    /// The scenario, with a run of untouched Linux.
     pub scenario: Scenario,
-    /// What comes in all at most, in Mbit/s.
+    /// Upper bound of all traffic, in Mbit/s.
     pub carried_mbps: f64,
     /// Payload that each link can carry while numbers count, in bit/s: downlink, uplink, hops.
     pub capacities: Vec<f64>,
 }
 
 impl Mix {
-    /// The mix of that number in a family: the same one for the same number.
+    /// The mix with that number in a family: always the same one.
     ///
     /// # Errors
     /// When it makes no sense, which is a mistake in its family.
@@ -60,7 +60,7 @@ impl Mix {
         })
     }
 
-    /// The same for so many seconds, of which the first do not count.
+    /// The same for that many seconds, with that warm-up.
     ///
     /// # Errors
     /// As [`Self::draw`].
@@ -72,8 +72,8 @@ impl Mix {
         Ok(self)
     }
 
-    /// The same, but that its workloads begin some hundredths of a second later, each some more: what differs
-    /// is chance.
+    /// The same, with its workloads begun some hundredths of a second later, each by a different time: any difference
+    /// in results is chance.
     #[must_use]
     pub fn later(&self) -> Self {
         let mut later = self.clone();
@@ -84,7 +84,7 @@ impl Mix {
         later
     }
 
-    /// What its case is called with that contender.
+    /// The name of its case with that contender.
     pub fn by(&self, contender: Contender) -> String {
         format!("{}, {}", self.name, contender.title())
     }
@@ -98,7 +98,7 @@ impl Mix {
         })
     }
 
-    /// What its link at that place is called.
+    /// The name of its link with that index.
     pub fn link_name(&self, link: usize) -> &str {
         match link {
             DOWN => "downlink",
@@ -107,7 +107,7 @@ impl Mix {
         }
     }
 
-    /// Places of the links that a workload's data cross.
+    /// Indices of the links that a workload's data cross.
     pub fn way(&self, workload: &Workload) -> Vec<usize> {
         let direction = match workload.does {
             WorkloadKind::Bulk { direction, .. } => direction,
@@ -116,7 +116,7 @@ impl Mix {
         self.scenario.way(workload.links.as_deref(), direction)
     }
 
-    /// Base RTT of the workloads that cross a link, their mean in ms.
+    /// Mean base RTT in ms of the workloads that cross a link.
     pub fn rtt_ms(&self, link: usize) -> f64 {
         let workloads = self.scenario.workloads.iter();
         let crossing = workloads.filter(|workload| self.way(workload).contains(&link));
@@ -139,7 +139,7 @@ impl Mix {
         }
     }
 
-    /// Whether the laboratory has all that runs in it.
+    /// Whether the laboratory has all of its workloads.
     pub fn is_for_kernels(&self) -> bool {
         let mut workloads = self.scenario.workloads.iter();
         workloads.all(|workload| {
@@ -156,7 +156,7 @@ impl Mix {
     }
 }
 
-/// FNV-1a (Fowler, Noll, Vo): a name's own seed, so that a family more or less changes no other mix.
+/// FNV-1a (Fowler, Noll, Vo): a seed for each name, so that adding or removing a family changes no other mix.
 fn seed(name: &str) -> u64 {
     let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step)

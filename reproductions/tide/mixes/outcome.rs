@@ -1,4 +1,4 @@
-//! What came of a mix with one contender.
+//! The outcome of a mix with one contender.
 
 use super::mix::Mix;
 use crate::means::mean;
@@ -6,10 +6,10 @@ use crate::tide::contenders::Contender;
 use tidegate_scenario::{FetchResult, FlowDirection, RunResult, Workload, WorkloadKind};
 use tidegate_study::Sample;
 
-/// What came of a mix; each number is a mean over the seeds.
+/// The outcome of a mix; each number is a mean over the seeds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Flows that last: their names and goodputs in bit/s.
+    /// Lasting flows: their names and goodputs in bit/s.
     pub flows: Vec<(String, f64)>,
     /// Workloads of short flows.
     pub fetches: Vec<Fetched>,
@@ -17,7 +17,7 @@ pub struct Outcome {
     pub queues_ms: Vec<f64>,
 }
 
-/// What a workload of short flows fetched.
+/// Fetches of a workload of short flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fetched {
     /// The workload.
@@ -29,7 +29,7 @@ pub struct Fetched {
 }
 
 impl Outcome {
-    /// What came of `mix` with that contender.
+    /// The outcome of `mix` with that contender.
     pub fn read(sample: &Sample, mix: &Mix, contender: Contender) -> Self {
         let seeds: Vec<Self> = sample
             .runs(&mix.by(contender))
@@ -55,7 +55,7 @@ impl Outcome {
         }
     }
 
-    /// Number by number.
+    /// The mean of each number over the seeds.
     fn mean(seeds: &[Self]) -> Self {
         let mut together = seeds.first().cloned().unwrap_or_default();
         let over = |read: &dyn Fn(&Self) -> f64| mean(seeds.iter().map(read));
@@ -72,7 +72,7 @@ impl Outcome {
         together
     }
 
-    /// All that came, in bit/s.
+    /// All goodput, in bit/s.
     pub fn total_bps(&self) -> f64 {
         let lasting: f64 = self.flows.iter().map(|flow| flow.1).sum();
         let fetched: f64 = self.fetches.iter().map(|fetched| fetched.bps).sum();
@@ -88,7 +88,7 @@ impl Fetched {
             name: name.into(),
             bps: bytes.sum::<f64>() * 8.0 / mix.counted_s(),
             mean_ms: match sizes.is_empty() {
-                // Nothing came in all the time.
+                // Nothing arrived in the whole time.
                 true => mix.counted_s() * 1e3,
                 false => mean(sizes.iter().map(|fetch| fetch.time_ms.mean)),
             },

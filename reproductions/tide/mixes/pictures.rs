@@ -1,4 +1,4 @@
-//! The mixes at a glance: what flows and mixes get, and what stands in queues.
+//! The mixes at a glance: shares of flows and mixes, and queues.
 
 use super::Judged;
 use super::judge::{Criterion, Finding};
@@ -9,7 +9,7 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 const LINUX: usize = 2;
 const TIDE: usize = 1;
 
-/// Where the axis of shares ends; what is beyond is drawn there.
+/// Limits of the axis of shares; values beyond are drawn at its ends.
 const SHARES: (f64, f64) = (0.1, 10.0);
 
 /// The same for the totals.
@@ -51,7 +51,7 @@ struct Weighed {
     weight: f64,
 }
 
-/// All that was found by a criterion, of which every mix weighs the same.
+/// All findings by a criterion, with the same weight for every mix.
 fn ratios(criterion: Criterion, judged: &[Judged]) -> Vec<Weighed> {
     let of_mix = |judged: &Judged| -> Vec<Weighed> {
         let weight = 1.0 / judged.by(criterion).count() as f64;
@@ -91,7 +91,7 @@ fn sorted(
     }
 }
 
-/// Values over the percentage of all weight that is no larger.
+/// Values over the percentage of all weight that does not exceed them.
 fn ascending(mut weighed: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     weighed.retain(|(value, _)| !value.is_nan());
     weighed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -104,7 +104,7 @@ fn ascending(mut weighed: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     weighed.into_iter().map(point).collect()
 }
 
-/// The mean queues by that criterion, tide's over Linux's; below the line they pass.
+/// The mean queues by that criterion, tide's over Linux's; points below the line pass.
 fn queue(title: &str, criterion: Criterion, judged: &[Judged]) -> plot::Figure {
     let (low, high) = QUEUES_MS;
     let findings = judged.iter().flat_map(|judged| judged.by(criterion));

@@ -1,18 +1,18 @@
 //! Max-min fair shares.
 
-/// A link that is filled to this part is a bottleneck.
+/// A link that is filled to this share is a bottleneck.
 const FULL: f64 = 0.99;
 
-/// What a flow crosses, and what it would take at most.
+/// A flow's links, and its demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// Places of the links that its data cross.
+    /// Indices of the links that its data cross.
     pub links: Vec<usize>,
-    /// In bit/s; infinite if it takes what it can get.
+    /// In bit/s; infinite for a bulk flow.
     pub demand_bps: f64,
 }
 
-/// Shares of flows, and what they leave of the links.
+/// Shares of flows, and which links they fill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     /// In bit/s, in the order of the flows.
@@ -21,8 +21,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Max-min fair shares by progressive filling (Bertsekas and Gallager, "Data Networks", section 6.5.2):
-    /// all rise together, until a flow has what it wants or one of its links is full.
+    /// Max-min fair shares by progressive filling (Bertsekas and Gallager, "Data Networks", section 6.5.2): all shares
+    /// rise together, until a flow has what it wants or one of its links is full.
     pub fn fill(capacities_bps: &[f64], demands: &[Demand]) -> Self {
         let mut left = capacities_bps.to_vec();
         let mut bps = vec![0.0; demands.len()];
@@ -45,7 +45,7 @@ impl Shares {
             for (link, crossing) in left.iter_mut().zip(&crossing) {
                 *link = (*link - step * crossing).max(0.0);
             }
-            // Whoever had no more room than the least stops here, so that each round stops somebody.
+            // Flows with the least room stop rising here, so that each round stops at least one.
             let mut rooms = rooms.into_iter();
             rising.retain(|_| rooms.next().is_some_and(|room| room > step));
         }

@@ -1,4 +1,4 @@
-//! What stands behind the numbers: the families, and every exception.
+//! The lists behind the numbers: the families, and every exception.
 
 use super::judge::{Criterion, Finding};
 use super::{Judged, ratios, worst};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tidegate_measure::quantiles;
 use tidegate_study::{Entry, Listing};
 
-/// A row for each family: how many mixes may complain of what, and the median and the worst of each.
+/// A row for each family: how many mixes fail each criterion, with its median and worst ratio.
 pub fn families(title: &str, criteria: &[Criterion], judged: &[Judged]) -> Listing {
     let asked = criteria.iter().map(|criterion| {
         let sense = if criterion.rises() { "≥" } else { "≤" };
@@ -42,8 +42,8 @@ fn cell(criterion: Criterion, judged: &[Judged]) -> Entry {
     .into()
 }
 
-/// A row for each workload or link of a mix that breaks the criterion, with its worst flow, and in how many
-/// flows or links it is broken beside both runs of Linux.
+/// A row for each workload or link of a mix that fails the criterion, with its worst flow, and how many flows or links
+/// fail it beside both runs of Linux.
 pub fn exceptions(criterion: Criterion, judged: &[Judged]) -> Listing {
     let unit = criterion.unit();
     Listing {

@@ -5,7 +5,7 @@ use tidegate_scenario::{Direction, RateSpec, Scenario, WorkloadKind};
 use tidegate_sim::Options;
 use tidegate_study::{Results, Study};
 
-/// Enough of each family to see what it is made of.
+/// Enough mixes of each family to see all its parts.
 const SEVERAL: usize = 40;
 
 fn several(family: &Family) -> Vec<Mix> {
@@ -30,7 +30,7 @@ fn a_mix_is_the_same_whenever_it_is_drawn_and_no_other() {
     assert_eq!(different.len(), once.len());
 }
 
-/// As files, so that each can be run by itself.
+/// Each is written as a file, so that it can be run by itself.
 #[test]
 fn every_mix_is_a_scenario_that_makes_sense() {
     for mix in all() {
@@ -125,7 +125,7 @@ fn families_are_of_the_sizes_that_they_promise() {
     assert!((0.1..0.2).contains(&slowest) && (10.0..=20.0).contains(&fastest));
 }
 
-/// A LAN's file crosses no access link, and nobody's data but it the LAN.
+/// A LAN's file does not cross the access link, and only its data cross the LAN.
 #[test]
 fn a_lan_is_beside_the_access_link() {
     for mix in mixes_of("LAN file beside WAN download") {
@@ -147,8 +147,8 @@ fn the_kernels_sample_is_slow_and_has_both_senders() {
     }
 }
 
-/// The first of each family for a few seconds: everything that is read is there, and every family carries
-/// something that is judged.
+/// The first mix of each family for a few seconds: all numbers that are read exist, and every family carries something
+/// to judge.
 #[test]
 fn every_family_runs_and_is_judged() {
     let short = |family| Mix::draw(family, 1)?.lasting(1.0, 4.0);

@@ -18,7 +18,7 @@ use tidegate_study::{Case, Claim, Entry, Extent, Listing, Quantity, Sample};
 const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 
-/// With `--quick`, every so many recordings.
+/// Stride over the recordings with `--quick`.
 const QUICK_STRIDE: usize = 5;
 
 /// Mean rates of the links that never change, in Mbit/s.
@@ -26,16 +26,16 @@ const STEADY_MBPS: [f64; 3] = [5.0, 20.0, 100.0];
 
 const DURATION_S: f64 = 120.0;
 
-/// Of a thousand packets that arrive, so many are signalled at most.
+/// Largest number of signalled packets in a thousand that arrive.
 const SIGNALLED: f64 = 1.0;
 
-/// Why more are.
+/// Why more are signalled on some paths.
 const SLOW: &str = "a link of a few hundred kbit/s carries a thousand packets in half a minute, and a window of a dozen is outgrown sooner";
 
 /// Senders that pace themselves.
 const PACED: [(&str, &str); 2] = [("BBR", "bbr"), ("BBR 3", "bbr3")];
 
-/// What is left alone is as it is with untouched Linux.
+/// With traffic left alone, results equal untouched Linux's.
 const SAME: Claim = Claim::Near {
     paper: 1.0,
     within: 0.01,
@@ -94,12 +94,12 @@ pub fn cases(trials: &[Trial], extent: &Extent) -> Vec<Case> {
     cases
 }
 
-/// Those of them that quinn has, where that is the sender.
+/// The paced senders that quinn has, if quinn is the sender.
 fn paced(extent: &Extent) -> &'static [(&'static str, &'static str)] {
     if extent.lab { &PACED[..1] } else { &PACED }
 }
 
-/// Where they send.
+/// The paths on which they are run.
 fn trials_of_paced(trials: &[Trial], extent: &Extent) -> Arc<[Trial]> {
     let sampled = trials
         .iter()
@@ -143,8 +143,8 @@ pub fn quantities(trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
     quantities
 }
 
-/// The mean over the paths, the worst, and on how many the bound is missed, beside what `windows` do there if they
-/// were tried.
+/// The mean over the paths, the worst path, and how many paths miss the bound, beside the results of `windows` there
+/// if these were run.
 fn judged(
     words: &str,
     trials: &Arc<[Trial]>,
@@ -225,7 +225,7 @@ fn misses(
     }
 }
 
-/// Packets signalled of a thousand.
+/// Signalled packets in a thousand.
 fn signalled(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quantity; 2] {
     let quantity = |what: &str, read: fn(&mut dyn Iterator<Item = f64>) -> f64| {
         let trials = trials.clone();
@@ -242,7 +242,7 @@ fn signalled(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quant
     ]
 }
 
-/// What the hold takes away, beside what the buffer takes away from untouched Linux.
+/// Packets that the hold drops, beside the packets that the buffer drops with untouched Linux.
 fn beside_drops(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quantity; 2] {
     let [one, each] = [(); 2].map(|()| trials.clone());
     let both = move |s: &Sample, trial: &Trial| {
@@ -317,7 +317,7 @@ pub fn pictures(sample: &Sample, trials: &[Trial], shown: &[Shown]) -> Vec<plot:
     pictures
 }
 
-/// A dot a path: utilisation over delay.
+/// A dot for each path: utilisation over delay.
 fn plane(sample: &Sample, trials: &[Trial], shown: &[Shown]) -> plot::Figure {
     let curves = shown.iter().map(|&(label, contender, nth)| {
         let dot = |trial: &Trial| {

@@ -1,4 +1,4 @@
-//! A download without a window beside others that have one.
+//! A download without a window beside others with a window.
 
 use super::super::contenders::{Contender, LINUX, Shown};
 use super::super::links::Link;
@@ -15,7 +15,7 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_scenario::{CellKind, Workload};
 use tidegate_study::{Case, Claim, Extent, Quantity, Sample};
 
-/// How many downloads with a window there are.
+/// Numbers of downloads with a window.
 const OTHERS: [usize; 3] = [1, 2, 4];
 
 /// Base RTTs in milliseconds; with `--quick` the first.
@@ -23,22 +23,21 @@ const RTTS_MS: [u32; 2] = [50, 100];
 
 const STEADY_MBPS: f64 = 20.0;
 
-/// Seconds from one start to the next, from the last one until all have settled, and for which their
-/// shares are then counted.
+/// Seconds between starts, from the last start until all have settled, and over which shares are counted.
 const STAGGER_S: f64 = 5.0;
 const SETTLE_S: f64 = 10.0;
 const COUNTED_S: f64 = 60.0;
 
-/// Percent of the link that is used at least.
+/// Smallest use of the link, in percent.
 const USED: f64 = 97.0;
 
-/// How far a share may be from the fair one.
+/// Largest deviation of a share from the fair one.
 const SHARE: f64 = 0.25;
 
-/// Mean queueing delay as a multiple of that of as many downloads with a window.
+/// Mean queueing delay as a multiple of that with as many downloads with a window.
 const DELAY: f64 = 1.5;
 
-/// A shorter one in milliseconds counts as this.
+/// Lower bound for delays, in milliseconds.
 const FLOOR_MS: f64 = 0.5;
 
 const RATE: &str = "goodput_bps";
@@ -50,7 +49,7 @@ const TRIO: [Shown; 3] = [
     ("held", HOLD, 1),
 ];
 
-/// Who shares a path.
+/// Downloads that share a path.
 #[derive(Clone, Debug)]
 pub struct Crowd {
     others: usize,
@@ -139,7 +138,7 @@ impl Crowd {
         sample.mean(&case, |run| 100.0 * run.link.utilisation)
     }
 
-    /// As a multiple of what as many downloads with a window keep.
+    /// Mean queueing delay as a multiple of that of as many downloads with a window.
     fn delay(&self, sample: &Sample) -> f64 {
         let [ours, theirs] = [HOLD, FALLBACK].map(|contender| {
             let case = self.trial.by(contender);

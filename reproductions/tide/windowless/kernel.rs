@@ -1,4 +1,4 @@
-//! What of it the real kernel can do in time, with a QUIC connection as the download.
+//! The cases for which the real kernel has time, with a QUIC connection as the download.
 
 use super::super::links::Link;
 use super::super::paths::{self, Path};
@@ -6,11 +6,11 @@ use anyhow::Result;
 use tidegate_scenario::CellKind;
 use tidegate_study::Extent;
 
-/// From when on numbers count, unless others join, and for how long.
+/// When numbers begin to count, unless others join, and for how long.
 pub const WARMUP_S: f64 = 10.0;
 pub const COUNTED_S: f64 = 30.0;
 
-/// Base RTTs in milliseconds, and that of all but the download alone.
+/// Base RTTs of the lone download in milliseconds, and the base RTT of all other cases.
 const RTTS_MS: [u32; 3] = [20, 50, 100];
 const RTT_MS: u32 = 50;
 
@@ -30,7 +30,7 @@ pub fn paths(extent: &Extent) -> Result<Vec<Path>> {
 /// The same at one base RTT.
 ///
 /// # Errors
-/// Likewise.
+/// When a link cannot be read.
 pub fn paths_of_one_rtt(extent: &Extent) -> Result<Vec<Path>> {
     paths::over(links(extent), &[RTT_MS])
 }

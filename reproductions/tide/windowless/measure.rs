@@ -1,4 +1,4 @@
-//! What is measured of a download without a window, and what it may be beside untouched Linux's.
+//! Measures of a download without a window, and their bounds relative to untouched Linux.
 
 use super::super::contenders::Contender;
 use super::super::trials::Trial;
@@ -6,20 +6,20 @@ use crate::means::{geometric_mean, least, mean, most};
 use tidegate_scenario::RunResult;
 use tidegate_study::{Claim, Sample};
 
-/// A shorter delay in milliseconds counts as this.
+/// Lower bound for delays, in milliseconds.
 const FLOOR_MS: f64 = 0.5;
 
-/// What is read from a run, and what it may be as a multiple of untouched Linux's.
+/// A number read from a run, and its bound as a multiple of untouched Linux's.
 #[derive(Clone, Copy)]
 pub struct Measure {
     pub name: &'static str,
     pub read: fn(&RunResult) -> f64,
     pub bound: Bound,
-    /// Why a held CUBIC download misses it on some paths, as far as that is known.
+    /// Why a held CUBIC download misses it on some paths, if that is known.
     pub reason: &'static str,
 }
 
-/// A ratio that is to be reached, not to be exceeded, or not to be exceeded by more than chance does.
+/// A lower bound, an upper bound, or an upper bound that chance alone can exceed.
 #[derive(Clone, Copy)]
 pub enum Bound {
     Least(f64),
@@ -27,10 +27,10 @@ pub enum Bound {
     About(f64),
 }
 
-/// What two runs that differ by chance alone may differ by.
+/// Ratio by which two runs can differ by chance alone.
 pub const CHANCE: f64 = 1.05;
 
-/// Why a queue is not that much shorter.
+/// Why a queue is not much shorter.
 const SHALLOW: &str = "where a round trip is long or the link fast, untouched Linux's queue in 2000 packets is little more than what \
                        the link's swings need, and a download with a window misses it as well; on the other paths a sender that \
                        nothing is known of is only watched for the first 5 s";
@@ -72,10 +72,10 @@ const OWN_RTT: Measure = Measure {
              has beyond the window waits here, for as long as it would have in the queue, until it is signalled",
 };
 
-/// What is asked of one that is held.
+/// Bounds for a held download.
 pub const HELD: [Measure; 4] = [GOODPUT, MEAN_DELAY, P95_DELAY, OWN_RTT];
 
-/// What one that is let go owes: nothing waits longer than without us.
+/// Bounds for a download that is let go: nothing waits longer than without us.
 pub const LET_GO: [Measure; 3] = [
     Measure {
         reason: "",
@@ -112,7 +112,7 @@ impl Measure {
     pub fn claim(&self) -> Claim {
         match self.bound {
             Bound::Least(bound) => Claim::at_least(bound, 0.0),
-            // Nothing is gained at untouched Linux's.
+            // No gain means the same as untouched Linux.
             Bound::Most(bound) => Claim::at_most(bound, 1.0),
             Bound::About(bound) => Claim::at_most(bound, 2.0 * bound),
         }

@@ -1,4 +1,4 @@
-//! What must not wait, beside a download or an upload without a window.
+//! Traffic that must not wait, beside a download or an upload without a window.
 
 use super::super::contenders::{Contender, LINUX, Shown};
 use super::super::links::{self, Link};
@@ -16,26 +16,26 @@ use tidegate_study::{Case, Claim, Extent, Quantity, Sample};
 
 const RTT_MS: u32 = 50;
 
-/// Every so many recordings, and with `--quick`.
+/// Stride over the recordings, and with `--quick`.
 const STRIDE: usize = 3;
 const QUICK_STRIDE: usize = 10;
 
 const STEADY_MBPS: [f64; 2] = [5.0, 20.0];
 
-/// Links on which talk is a small part of what is carried, in Mbit/s.
+/// Slowest link in Mbit/s: on these, talk is a small part of the traffic.
 pub const LEAST_MBPS: f64 = 1.0;
 
-/// Talk begins into a queue that stands.
+/// When talk begins, in seconds: a queue stands by then.
 const BEGIN_S: f64 = 10.0;
 const WARMUP_S: f64 = 15.0;
 const COUNTED_S: f64 = 60.0;
 
-/// Round trips of an exchange: its connection opens, it asks.
+/// Round trips of an exchange: the handshake, then the request.
 const EXCHANGE: f64 = 2.0;
 const EXCHANGE_BYTES: u64 = 200;
 const PAUSE_S: f64 = 1.0;
 
-/// Who talks, with the milliseconds from one packet to the next, and their lengths.
+/// Talkers, with milliseconds between packets, and lengths of packets.
 const ECHOES: [(&str, f64, u64); 3] = [
     ("call", 20.0, 250),
     ("game", 1e3 / 30.0, 100),
@@ -46,7 +46,7 @@ const ASKING: &str = "exchanges";
 /// 99th percentile of their delay as a multiple of untouched Linux's.
 const DELAY: f64 = 0.1;
 
-/// A shorter one in milliseconds counts as this.
+/// Lower bound for delays, in milliseconds.
 const FLOOR_MS: f64 = 0.5;
 
 pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
@@ -68,7 +68,7 @@ fn trial(path: &Path, counted_s: f64) -> Trial {
     Trial::new(subject, path, WARMUP_S + counted_s, all).warmed_up(WARMUP_S)
 }
 
-/// All who talk.
+/// All talkers.
 pub fn workloads() -> Vec<Workload> {
     let echoes = ECHOES.map(|(name, interval_ms, bytes)| talk(name, ping(interval_ms, bytes)));
     let asking = WorkloadKind::Web {
@@ -95,7 +95,8 @@ pub fn cases(trials: &[Trial], extent: &Extent) -> Vec<Case> {
     trials.iter().flat_map(of).collect()
 }
 
-/// Beside that one. The laboratory does not see what waits; what waited comes late there.
+/// Quantities beside that flow. The laboratory does not see which packets waited; a packet that waited comes late
+/// there.
 pub fn quantities(beside: &str, trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
     let touched = |what: &str, read: fn(&HeldResult) -> u64| {
         let trials = trials.clone();
@@ -121,7 +122,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     ECHOES.into_iter().map(|(name, ..)| name).chain([ASKING])
 }
 
-/// Packets of those who talk.
+/// Counts of the talkers' packets.
 fn packets(sample: &Sample, trial: &Trial, read: fn(&HeldResult) -> u64) -> f64 {
     sample.mean(&trial.by(HOLD), |run| {
         let theirs = run
@@ -150,7 +151,7 @@ fn delayed(name: &'static str, beside: &str, trials: &Arc<[Trial]>) -> [Quantity
     ]
 }
 
-/// The 99th percentile of one's delay in the queue, in ms.
+/// The 99th percentile of a talker's delay in the queue, in ms.
 fn delay_ms(sample: &Sample, trial: &Trial, contender: Contender, name: &str) -> f64 {
     let rtt_ms = f64::from(trial.path.rtt_ms);
     sample.mean(&trial.by(contender), |run| {
@@ -159,7 +160,7 @@ fn delay_ms(sample: &Sample, trial: &Trial, contender: Contender, name: &str) ->
     })
 }
 
-/// As long as the run, if nothing ever came back.
+/// The length of the run, if nothing ever came back.
 fn round_trip_ms(run: &RunResult, name: &str) -> f64 {
     let echo = run.flows.iter().find(|flow| flow.name == name);
     let asked = run.fetches.iter().find(|fetch| fetch.name == name);
@@ -169,7 +170,7 @@ fn round_trip_ms(run: &RunResult, name: &str) -> f64 {
         .unwrap_or((WARMUP_S + COUNTED_S) * 1e3)
 }
 
-/// A bar for each who talks: the delay of its slowest percent, geometric mean over the paths.
+/// A bar for each talker: the delay of its slowest percent, geometric mean over the paths.
 pub fn pictures(sample: &Sample, trials: &[Trial], shown: &[Shown]) -> Vec<plot::Figure> {
     let curves = shown.iter().map(|&(label, contender, nth)| {
         let delay =

@@ -1,4 +1,4 @@
-//! Uploads without a window: what the hold makes of them before an uplink, alone, and beside others.
+//! Uploads without a window: the hold's effect in front of an uplink, alone, and beside others.
 
 use super::super::contenders::{Contender, LINUX, TIDE};
 use super::super::links::{self, Link};
@@ -26,16 +26,16 @@ const PACKETS: usize = 1000;
 const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
 const QUICK_RTTS_MS: [u32; 1] = [50];
 
-/// Where others are beside it.
+/// Base RTT of cases with company.
 const COMPANY_RTT_MS: [u32; 1] = [50];
 
 const DURATION_S: f64 = 60.0;
 
-/// Others have begun, and what that began is over.
+/// When numbers begin to count, in seconds: the effects of the others' start are over.
 const SETTLED_S: f64 = 15.0;
 const OTHER_STARTS_S: f64 = 5.0;
 
-/// Senders that fill a buffer, and senders at a rate, which leave little to be gained.
+/// Senders that fill a buffer, and senders at a rate, which leave little to gain.
 const SENDERS: [(&str, &str, Gain); 4] = [
     ("CUBIC", "cubic", Gain::Much),
     ("Reno", "reno", Gain::Much),
@@ -43,7 +43,7 @@ const SENDERS: [(&str, &str, Gain); 4] = [
     ("BBR 3", "bbr3", Gain::Little),
 ];
 
-/// What there is to be gained.
+/// The gain that is possible.
 #[derive(Clone, Copy)]
 enum Gain {
     Much,
@@ -52,7 +52,7 @@ enum Gain {
 
 const FLOOR_MS: f64 = 0.5;
 
-/// Of a thousand packets that leave so many are signalled at most.
+/// Largest number of signalled packets in a thousand that leave.
 const SIGNALLED: f64 = 1.0;
 
 const ROUNDS: &str = "an echo's round trip holds the downlink's queue as well, and what another machine's download keeps there is \
@@ -66,7 +66,7 @@ const GOODPUT: Measure = Measure {
              just been told when the rate rises",
 };
 
-/// What is asked of one that is held, alone.
+/// Bounds for a held upload, alone.
 const HELD: [Measure; 4] = [
     GOODPUT,
     Measure {
@@ -118,7 +118,7 @@ fn upload() -> Workload {
     }
 }
 
-/// Who is beside it.
+/// The traffic beside it.
 struct Company {
     words: &'static str,
     trials: Arc<[Trial]>,
@@ -197,12 +197,12 @@ fn uplinks(extent: &Extent) -> Result<impl Iterator<Item = Link>> {
         .chain(recorded.filter(|link| link.name.ends_with(".up"))))
 }
 
-/// An upload over each uplink, beside these.
+/// An upload over each uplink, beside these others.
 fn trials(extent: &Extent, words: &str, others: &[Workload]) -> Result<Vec<Trial>> {
     over(uplinks(extent)?, extent, words, others)
 }
 
-/// Those who talk beside it, where they are a small part of what is carried.
+/// Talkers beside it, on uplinks on which they are a small part of the traffic.
 fn talks(extent: &Extent) -> Result<Arc<[Trial]>> {
     let mut wide = Vec::new();
     for uplink in uplinks(extent)? {
@@ -359,7 +359,7 @@ fn judged(words: &str, trials: &Arc<[Trial]>, contender: Contender, gain: Gain) 
     quantities
 }
 
-/// A dot an uplink: utilisation over delay.
+/// A dot for each uplink: utilisation over delay.
 fn plane(sample: &Sample, trials: &[Trial]) -> plot::Figure {
     let shown = [("Linux", TIDE.untouched(), 2), ("held", held("cubic"), 1)];
     let curves = shown.map(|(label, contender, nth)| {

@@ -11,8 +11,7 @@ fn process(error: BlockError, tries: u32) -> ArqProcess {
     ArqProcess::new(arq, 1)
 }
 
-/// Far apart, so that nobody waits for another: how many retries each of `n` packets took; none if
-/// it was lost.
+/// Retries that each of `n` packets took; none if it was lost. The packets are far apart, so none waits for another.
 fn retries(p: f64, tries: u32, n: u64) -> Vec<Option<u32>> {
     let mut arq = process(BlockError::Constant(p), tries);
     (0..n)

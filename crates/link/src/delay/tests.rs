@@ -57,7 +57,7 @@ fn a_recording_comes_on_top_and_loops() {
     }
 }
 
-/// The packet that left last with 51 ms arrives at 80; those behind it would at 73 to 79.
+/// The packet that left last, with 51 ms, arrives at 80 ms; those behind it would arrive at 73 to 79 ms on their own.
 #[test]
 fn a_recording_that_falls_lets_nobody_overtake() {
     let mut way = Propagation::new(DelayProfile::from(ms(40)).above(recording(), Duration::ZERO));

@@ -7,13 +7,13 @@ use std::time::Duration;
 /// How long each line of a recording holds.
 const STEP_MS: u64 = 10;
 
-/// Most lines: a million seconds.
+/// Longest recording in lines: a million seconds.
 const MOST: usize = 100_000_000;
 
 /// Longest delay in milliseconds.
 const MAX_MS: f64 = 60_000.0;
 
-/// What a line should be.
+/// The expected form of a line.
 const EXPECTED: &str = "a delay in milliseconds, 0 to 60000";
 
 /// One-way delays recorded every 10 ms, looped.
@@ -24,11 +24,11 @@ pub struct DelayTrace {
 }
 
 impl DelayTrace {
-    /// Reads a recording, strictly: every line is a delay in milliseconds from 0 to 60000. One that is longer than memory
-    /// is wide comes through a [`Reader`].
+    /// Reads a recording, strictly: every line is a delay in milliseconds from 0 to 60000. Use a [`Reader`] for a
+    /// recording whose text does not fit into memory.
     ///
     /// # Errors
-    /// Names the first line that is otherwise.
+    /// Names the first line that is not such a delay.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Reader::all(text)
     }

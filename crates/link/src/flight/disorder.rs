@@ -26,7 +26,7 @@ pub(super) struct Jumble<P> {
     rng: Pcg64Mcg,
     /// In order of `due`.
     on_time: VecDeque<Delivery<P>>,
-    /// Those that are late, by the same time each and so in order of `due`, too.
+    /// Late packets. All are late by the same time, so they too are in order of `due`.
     late: VecDeque<Delivery<P>>,
 }
 

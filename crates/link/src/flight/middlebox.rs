@@ -19,7 +19,7 @@ pub struct Middlebox {
     pub patience: Duration,
 }
 
-/// Flows beyond which those that have been silent are forgotten.
+/// With more flows than this, flows that have been silent are forgotten.
 const MANY_FLOWS: usize = 1024;
 
 /// How long a flow must be silent to be forgotten.
@@ -33,7 +33,7 @@ pub(super) struct Boxed<P> {
     /// When the patience with a flow's packet ends, in order of time. The packet may have left.
     ends: VecDeque<(Instant, u64)>,
     held: usize,
-    /// Look for flows to forget when there are so many.
+    /// Number of flows at which silent ones are looked for next.
     sweep_at: usize,
 }
 
@@ -78,7 +78,7 @@ impl<P: Packet> Boxed<P> {
         });
         flow.last_seen = now;
         if sequence.opens {
-            // Another connection of the same ports; nobody waits for the old one.
+            // Another connection on the same ports: release everything that was held of the old one.
             self.held -= flow.release(|_| true, now, out);
             flow.next = sequence.start;
         }
@@ -163,7 +163,7 @@ impl<P> Flow<P> {
         released
     }
 
-    /// Lets those at the front go for which that holds. Returns how many.
+    /// Releases packets from the front as long as the condition holds for them. Returns how many.
     fn release(
         &mut self,
         mut goes: impl FnMut(&Delayed<P>) -> bool,

@@ -55,7 +55,7 @@ fn a_constant_rate_has_the_closed_form() {
     }
 }
 
-/// What is queued when the rate falls to a tenth leaves at a tenth.
+/// Packets queued when the rate falls to a tenth leave at that tenth.
 #[test]
 fn a_rate_step_reaches_what_is_queued() {
     let series = RateSeries::parse("0,12000000\n1,1200000\n100,1\n").expect("valid");

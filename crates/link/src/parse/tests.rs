@@ -1,7 +1,7 @@
 use super::*;
 use crate::{DelayTrace, RateSeries, Trace};
 
-/// Read in pieces of so many bytes.
+/// Reads the bytes in pieces of `size`.
 fn in_pieces<R: Recording>(bytes: &[u8], size: usize) -> Result<R, ParseError> {
     let mut reader = Reader::default();
     bytes
@@ -38,7 +38,7 @@ fn a_byte_order_mark_and_windows_lines_are_no_part_of_the_text() {
         DelayTrace::parse("\u{feff}12\r\n9.5"),
         DelayTrace::parse("12\n9.5\n")
     );
-    // In the first line alone.
+    // A byte order mark is skipped in the first line only.
     assert!(Trace::parse("1\n\u{feff}2\n").is_err());
 }
 
@@ -64,7 +64,7 @@ fn what_is_no_text_is_refused_where_it_begins() {
     );
 }
 
-/// A scenario may be somebody else's, and what it names any file that its reader may read.
+/// A scenario can come from somebody else and name any file that its reader can read, so errors must not quote it.
 #[test]
 fn no_word_of_a_file_is_told() {
     let secret = "root:$y$j9T$hunter2:19000:0:99999:7:::";

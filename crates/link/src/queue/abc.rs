@@ -1,18 +1,19 @@
 //! The router of ABC, Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: "ABC: A Simple Explicit
-//! Congestion Controller for Wireless Networks", NSDI 2020, §3.1.2): it tells each packet's sender to accelerate or to brake,
-//! so that a round trip later what arrives is the target rate.
+//! Congestion Controller for Wireless Networks", NSDI 2020, §3.1.2). It tells each packet's sender to accelerate or to
+//! brake, so that packets arrive at the target rate a round trip later.
 //!
 //! ```text
 //!     tr(t) = η·µ(t) − µ(t)/δ · (x(t) − d_t)⁺         (1)   µ: the link's capacity, x: queueing delay
 //!     f(t)  = min(½ · tr(t)/cr(t), 1)                 (2)   cr: rate at which packets leave the queue
 //! ```
 //!
-//! A sender that gets two packets for an acceleration and none for a brake sends 2·f(t)·cr(t), which is tr(t). Which packets
-//! accelerate is not drawn but counted, by a bucket of tokens (Algorithm 1).
+//! A sender that sends two packets for an acceleration and none for a brake sends at 2·f(t)·cr(t), which is tr(t). A
+//! token bucket, not a random draw, chooses the packets that accelerate (Algorithm 1).
 //!
-//! What the paper leaves open is as in its authors' emulator (`cellular_packet_queue.cc`): a brake is CE, an acceleration
-//! the ECN-capable codepoint that the packet came with; rates are those of the last 20 ms; the queueing delay is what waits,
-//! at the link's capacity; five tokens at most, and at first. What is not ECN-capable is left alone.
+//! Where the paper leaves something open, this follows its authors' emulator (`cellular_packet_queue.cc`): a brake is
+//! CE, an acceleration keeps the ECN-capable codepoint that the packet came with; rates are measured over the last 20
+//! ms; the queueing delay is the backlog divided by the link's capacity; the bucket holds five tokens at most, and
+//! starts with five. Packets that are not ECN-capable are left alone.
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
@@ -21,9 +22,9 @@ use crate::{Capacity, Ecn, Instant, Packet, Rate};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Both rates are those of so long.
+/// Time over which both rates are measured.
 const WINDOW: Duration = Duration::from_millis(20);
-/// Tokens that the bucket holds at most, and at first.
+/// Tokens that the bucket holds at most, and at the start.
 const TOKENS: f64 = 5.0;
 
 /// Parameters of ABC's router.
@@ -33,14 +34,15 @@ pub struct AbcPolicy {
     pub utilisation: f64,
     /// d_t: a shorter queueing delay is left alone.
     pub threshold: Duration,
-    /// δ: so long it takes to drain what is beyond; more than 2/3 of the longest round trip is stable (Theorem 3.1).
+    /// δ: time to drain the queue beyond the threshold; more than 2/3 of the longest round trip is stable (Theorem
+    /// 3.1).
     pub drain: Duration,
-    /// What the target is compared with.
+    /// The rate that the target is compared with.
     pub feedback: AbcFeedback,
 }
 
 impl Default for AbcPolicy {
-    /// 0.98, 50 ms, 133 ms, and the rate at which packets leave: as in the authors' experiments over cellular links.
+    /// 0.98, 50 ms, 133 ms, and the dequeue rate, as in the authors' experiments over cellular links.
     fn default() -> Self {
         Self {
             utilisation: 0.98,
@@ -95,7 +97,7 @@ impl Abc {
         }
     }
 
-    /// f(t), where a packet of so many bytes leaves at `at`, behind it so many that wait (equations 1 and 2).
+    /// f(t) when a packet of `bytes` leaves at `at` and `waiting` bytes stay in the queue (equations 1 and 2).
     fn fraction(&mut self, at: Instant, bytes: usize, waiting: usize) -> f64 {
         let since = at - WINDOW.min(at - Instant::ZERO);
         let capacity = self.offered.bytes(since, at);
@@ -104,7 +106,7 @@ impl Abc {
             return 0.0;
         }
         let compared = match self.policy.feedback {
-            // Packets are whole: of few in a window more may have begun to leave than the link can carry in it.
+            // Packets are whole: with few in a window, one more can have begun to leave than the link carries in it.
             AbcFeedback::Dequeue => left.min(capacity),
             AbcFeedback::Enqueue => arrived,
         };
@@ -115,7 +117,7 @@ impl Abc {
         (0.5 * target / compared.max(1) as f64).clamp(0.0, 1.0)
     }
 
-    /// Algorithm 1: whether a packet accelerates, where it is told to by all before.
+    /// Algorithm 1: whether this packet accelerates, if every router before this one let it.
     fn accelerates(&mut self, fraction: f64) -> bool {
         self.tokens = (self.tokens + fraction).min(TOKENS);
         let accelerates = self.tokens > 1.0;
@@ -140,7 +142,7 @@ impl<P: Packet> Guard<P> for Abc {
         let fraction = self.fraction(at, queued.packet.wire_bytes(), backlog.bytes());
         match queued.packet.ecn() {
             Ecn::NotEct => {}
-            // Another router has it brake: its token is for the next.
+            // Another router has already set a brake: this packet's token stays for the next one.
             Ecn::Ce => self.tokens = (self.tokens + fraction).min(TOKENS),
             Ecn::Ect0 | Ecn::Ect1 => {
                 if !self.accelerates(fraction) {
@@ -152,7 +154,7 @@ impl<P: Packet> Guard<P> for Abc {
     }
 }
 
-/// What the link could carry, µ. Two meters, since each goes forward only.
+/// What the link could have carried, µ. Two meters, since each moves forward in time only.
 #[derive(Debug)]
 struct Offered {
     ahead: Capacity,
@@ -160,17 +162,17 @@ struct Offered {
 }
 
 impl Offered {
-    /// Bytes after `since` and until `at`, that instant included; neither goes backwards.
+    /// Bytes after `since` up to and including `at`; neither goes backwards.
     fn bytes(&mut self, since: Instant, at: Instant) -> u64 {
         let instant = Duration::from_nanos(1);
         self.ahead.before(at + instant) - self.behind.before(since + instant)
     }
 }
 
-/// What has left and what has arrived, whenever something left.
+/// Bytes that have left and that have arrived, recorded at each departure.
 #[derive(Debug, Default)]
 struct History {
-    /// When, and bytes until then, that packet included.
+    /// Time of each departure, and both sums of bytes up to it, that packet included.
     departures: VecDeque<(Instant, [u64; 2])>,
     left: u64,
     /// The sums at the beginning of the window.
@@ -178,7 +180,8 @@ struct History {
 }
 
 impl History {
-    /// A packet of so many bytes leaves at `at`, and so many wait: bytes that left and that arrived after `since`.
+    /// A packet of `bytes` leaves at `at` and `waiting` bytes stay: returns the bytes that left and that arrived after
+    /// `since`.
     fn note(&mut self, since: Instant, at: Instant, bytes: usize, waiting: usize) -> [u64; 2] {
         self.left += bytes as u64;
         let sums = [self.left, self.left + waiting as u64];

@@ -1,4 +1,4 @@
-//! CoDel's decisions (RFC 8289), apart from the queue that they are about.
+//! CoDel's decisions (RFC 8289), separate from the queue that they apply to.
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
@@ -6,7 +6,7 @@ use super::marking::Signals;
 use crate::{Instant, Packet};
 use std::time::Duration;
 
-/// §5.3: the link's MTU. A backlog of no more is no standing queue.
+/// §5.3: the link's MTU. A backlog of at most this is no standing queue.
 const MAXPACKET: usize = 1500;
 
 /// CoDel's state (§5.2); names are the RFC's.
@@ -46,7 +46,7 @@ impl Codel {
         }
     }
 
-    /// Other parameters from the next packet on.
+    /// Other parameters, from the next packet on.
     pub(super) fn retune(&mut self, target: Duration, interval: Duration) {
         (self.target, self.interval) = (target, interval);
     }
@@ -65,9 +65,9 @@ impl Codel {
         Some(queued)
     }
 
-    /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
-    /// backlog in bytes that it leaves behind; `signal` gets what is to be dropped, and returns what it has
-    /// marked instead (RFC 8289 §3: "drop or mark"; Linux's `codel_dequeue` says how the two differ).
+    /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the backlog in bytes
+    /// behind it. `signal` gets a packet to drop, and returns it if it has marked it instead (RFC 8289 §3: "drop or
+    /// mark"; Linux's `codel_dequeue` shows how the two differ).
     #[inline]
     pub(super) fn dequeue<T>(
         &mut self,

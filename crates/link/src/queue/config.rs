@@ -1,4 +1,4 @@
-//! What a queue is told to be.
+//! A queue's configuration.
 
 use super::{AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, RedPolicy};
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ pub struct QueueConfig {
     pub bytes: Option<usize>,
     /// What happens at the limit, and before.
     pub policy: Policy,
-    /// What is marked in place of being dropped.
+    /// Which packets are marked instead of dropped.
     pub marking: Marking,
 }
 

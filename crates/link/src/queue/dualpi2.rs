@@ -1,5 +1,6 @@
-//! DualPI2: two queues, one for what answers each mark a little (L4S) and one for all others, coupled so that flows of
-//! either kind have about the same rate (RFC 9332; numbers and arithmetic are those of Linux's `sch_dualpi2`).
+//! DualPI2: one queue for senders that answer each mark with a small reduction (L4S) and one for all others, coupled
+//! so that flows of either kind get about the same rate (RFC 9332; numbers and arithmetic are those of Linux's
+//! `sch_dualpi2`).
 //!
 //! ```text
 //!              ECT(1), CE ─▶ L: marks with k p, and all that waited for longer than the step ─┐
@@ -17,9 +18,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 
-/// A packet that counts as usual: less than two of them waiting are left alone.
+/// A full-sized packet: with less than two of them waiting, nothing is signalled.
 const MTU: usize = 1500;
-/// Shares of the two queues add up to so much.
+/// Sum of the two queues' shares, in percent.
 const ALL_SHARES: i64 = 100;
 
 /// Parameters of DualPI2.
@@ -47,7 +48,7 @@ impl Default for DualPi2Policy {
     }
 }
 
-/// Both queues and what signals in them.
+/// Both queues and the controller.
 #[derive(Debug)]
 pub(crate) struct DualPi2<P> {
     policy: DualPi2Policy,
@@ -57,7 +58,7 @@ pub(crate) struct DualPi2<P> {
     max_bytes: usize,
     controller: Controller,
     rng: Pcg64Mcg,
-    /// Weighted round robin: whose turn it is, by sign, in bytes times the other's share.
+    /// Weighted round robin. The sign says which queue is next; in bytes times the other queue's share.
     credit: i64,
     /// When a packet was last taken in.
     newest: Instant,
@@ -120,7 +121,7 @@ impl<P: Packet> DualPi2<P> {
         None
     }
 
-    /// The packet whose turn it is, and what its bytes change of the turns: nothing where one queue is empty.
+    /// The packet whose queue is next, and how its bytes change the credit: not at all if one queue is empty.
     fn take(&mut self, at: Instant) -> Option<(Queued<P>, i64)> {
         let share = i64::from(self.policy.classic_percent);
         let [low, classic] = [self.low_latency.len() > 0, self.classic.len() > 0];
@@ -136,7 +137,7 @@ impl<P: Packet> DualPi2<P> {
         Some((queued, turn))
     }
 
-    /// RFC 9332 §A.1, lines 8 to 12: p², by two draws. On overload everything is dropped, whatever it can.
+    /// RFC 9332 §A.1, lines 8 to 12: p², by two draws. On overload everything is dropped, ECN-capable or not.
     fn signal_classic(&mut self, queued: Queued<P>, at: Instant) -> Option<Queued<P>> {
         if self.is_short() || !self.squared() {
             return Some(queued);
@@ -148,7 +149,7 @@ impl<P: Packet> DualPi2<P> {
         self.signals.signal(queued, at)
     }
 
-    /// RFC 9332 §A.1, lines 14 to 21: k p, which overload turns into drops with p² and marks of all others.
+    /// RFC 9332 §A.1, lines 14 to 21: k p. On overload it drops with p² and marks all others.
     fn signal_l4s(&mut self, mut queued: Queued<P>, at: Instant) -> Option<Queued<P>> {
         if self.is_short() {
             return Some(queued);
@@ -165,7 +166,7 @@ impl<P: Packet> DualPi2<P> {
         Some(queued)
     }
 
-    /// Whether what waits is no queue worth a signal.
+    /// Whether the backlog is too short to be worth a signal.
     fn is_short(&self) -> bool {
         self.bytes() < 2 * MTU
     }
@@ -188,10 +189,10 @@ impl<P: Packet> DualPi2<P> {
         u64::from(self.rng.random::<u32>()) < probability
     }
 
-    /// The controller's updates until `now`; nothing has changed in the queues since.
+    /// Makes the controller's updates that were due until `now`; the queues have not changed since.
     fn catch_up(&mut self, now: Instant) {
         let arrivals = [&self.low_latency, &self.classic].map(|q| q.first().map(|q| q.arrival));
-        // The longer delay is that of the packet that came first.
+        // The packet that arrived first has the longer delay.
         let oldest = arrivals.into_iter().flatten().min();
         self.controller.catch_up(now, oldest);
     }

@@ -1,4 +1,4 @@
-//! First in, first out: limits, and what watches over the queue.
+//! First in, first out, with limits and active queue management.
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
@@ -11,9 +11,9 @@ pub(crate) struct Fifo<P> {
     backlog: Backlog<P>,
     max_packets: usize,
     max_bytes: usize,
-    /// Whether the newest packet keeps the limits at the oldest ones' cost.
+    /// Whether the oldest packets are dropped to make room for the newest.
     drops_head: bool,
-    /// What keeps the queue shorter than the limits.
+    /// Active queue management, if there is any.
     guard: Option<Box<dyn Guard<P>>>,
     signals: Signals,
 }
@@ -57,7 +57,7 @@ impl<P: Packet> Fifo<P> {
 
     /// Drops the oldest packets until one of `bytes` that arrives at `now` fits.
     fn make_room(&mut self, bytes: usize, now: Instant) {
-        // What an empty queue could not hold is not worth emptying the queue for.
+        // Do not empty the queue for a packet that even an empty queue cannot hold.
         if bytes <= self.max_bytes && self.max_packets > 0 {
             while !self.fits(bytes) {
                 if let Some(oldest) = self.backlog.pop(now) {

@@ -8,8 +8,7 @@ use crate::{Instant, Packet, QueueConfig};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// §4.1.3: at most so many packets are dropped for one that does not fit, which pays for the search
-/// of the fattest flow.
+/// §4.1.3: packets dropped at most for one that does not fit, which pays for the search of the fattest flow.
 const DROP_BATCH: u32 = 64;
 
 /// Parameters of FQ-CoDel.
@@ -132,7 +131,7 @@ impl<P: Packet> FqCodel<P> {
 
     /// §4.1.3: half of the flow with the most bytes, oldest first, though no more than a batch.
     fn drop_from_fattest(&mut self) {
-        // Of several the first one, as in Linux.
+        // Of several equally fat flows the first, as in Linux.
         let Some(flow) = self
             .flows
             .iter_mut()
@@ -202,8 +201,8 @@ impl<P: Packet> FqCodel<P> {
         queued
     }
 
-    /// An empty flow leaves its list; a new one goes once through the old ones if there are any, or
-    /// it could come back as new at once and starve them.
+    /// An empty flow leaves its list. A new one first passes once through the old ones, if there are any; otherwise it
+    /// could return as new at once and starve them.
     fn retire(&mut self, index: u32, is_new: bool) {
         if is_new {
             self.new_flows.pop_front();

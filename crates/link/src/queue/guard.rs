@@ -1,24 +1,23 @@
-//! What watches over a queue.
+//! Active queue management.
 
 use super::backlog::{Backlog, Queued};
 use super::marking::Signals;
 use crate::Instant;
 use std::fmt::Debug;
 
-/// Active queue management of what is first in, first out, besides the limits.
+/// Active queue management of a first-in, first-out queue, in addition to its limits.
 pub(super) trait Guard<P>: Debug + Send + Sync {
     /// Whether it takes in the packet that arrives at `now` to find `backlog`.
     fn admits(&mut self, _now: Instant, _backlog: &Backlog<P>) -> bool {
         true
     }
 
-    /// Whether the packet that it has just not taken in may be marked instead, if it can be.
+    /// Whether a packet that it has just refused can be marked instead, if it is ECN-capable.
     fn marks(&self) -> bool {
         true
     }
 
-    /// Takes out the next packet to be transmitted, from `at` on; `signals` takes what it drops before
-    /// that, or marks.
+    /// Takes out the next packet to be transmitted, from `at` on; `signals` takes those that it drops or marks before.
     fn pop(
         &mut self,
         at: Instant,

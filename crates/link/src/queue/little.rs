@@ -1,16 +1,17 @@
-//! Little's law, which every queue of a debug build is held to. A release build has none of this.
+//! Little's law, checked on every queue in a debug build. A release build contains none of this.
 //!
 //! ```text
 //!     L = λ·W     L: packets that wait, on average over time;  λ: packets a second;  W: how long each waits
 //! ```
 //!
-//! (J. D. C. Little, "A proof for the queuing formula: L = λW", Operations Research 9(3), 1961). Times the length of the run
-//! both sides are packets × time: the queue's length summed over time, and the waits summed over packets: those that
-//! were sent, those that were dropped after they had been taken in, and, so far, those that are still inside. Both are
-//! integers, so they agree to the nanosecond.
+//! (J. D. C. Little, "A proof for the queuing formula: L = λW", Operations Research 9(3), 1961). Multiplied by the
+//! length of the run, both sides are packets × time. The left is the queue's length summed over time. The right is the
+//! sum of the waits of packets that were sent, of packets that were dropped after they had been taken in, and, so far,
+//! of packets still inside. Both are integers, so they agree to the nanosecond.
 //!
-//! The left side is of lengths and the clock alone, the right one of what is reported of each packet. A packet that is lost
-//! count of, a wait that is another's and a clock that goes back all break it.
+//! The left side comes from lengths and the clock alone, the right side from the wait that is reported of each packet.
+//! A packet that goes missing, a wait that belongs to another packet and a clock that goes back all break the
+//! equality.
 
 #[cfg(debug_assertions)]
 use super::{Backlog, Queue};
@@ -24,13 +25,13 @@ use std::time::Duration;
 pub(crate) struct PacketTime(#[cfg(debug_assertions)] u128);
 
 impl PacketTime {
-    /// A packet has waited for so long.
+    /// Adds one packet's wait.
     #[inline]
     pub(crate) fn waited(&mut self, time: Duration) {
         self.add(1, time);
     }
 
-    /// So many packets have waited for so long.
+    /// Adds the same wait of several packets.
     #[cfg(debug_assertions)]
     fn add(&mut self, packets: usize, time: Duration) {
         self.0 += packets as u128 * time.as_nanos();
@@ -56,7 +57,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// So many packets have stood there until `now`, when that changes.
+    /// Adds the current length up to `now`, just before the length changes.
     #[cfg(debug_assertions)]
     pub(super) fn change(&mut self, packets: usize, now: Instant) {
         assert!(now >= self.until, "{now} after {}", self.until);
@@ -75,13 +76,13 @@ pub(crate) struct Law {
     /// Packets, and the queue's length summed over time.
     pub(crate) packets: usize,
     pub(crate) stood: u128,
-    /// How long those that are inside have waited so far.
+    /// Waits so far of the packets that are inside.
     pub(crate) waiting: u128,
 }
 
 #[cfg(debug_assertions)]
 impl Law {
-    /// That of a backlog until `now`.
+    /// The two sides for one backlog, until `now`.
     pub(crate) fn of<P: Packet>(backlog: &Backlog<P>, now: Instant) -> Self {
         let mut standing = backlog.standing();
         standing.change(backlog.len(), now);
@@ -106,10 +107,10 @@ impl Law {
 
 #[cfg(debug_assertions)]
 impl<P: Packet> Queue<P> {
-    /// The law of all its backlogs until `now`, what was dropped among those that wait no more.
+    /// The law for all backlogs together until `now`, with the waits of packets that were dropped.
     ///
     /// # Panics
-    /// If it has lost count of a packet.
+    /// If a packet has gone missing.
     pub(crate) fn law(&self, now: Instant) -> Law {
         let backlogs: Vec<&Backlog<P>> = match self {
             Self::Fifo(fifo) => vec![fifo.backlog()],

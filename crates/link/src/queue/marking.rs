@@ -8,23 +8,23 @@ use std::time::Duration;
 /// When a queue marks what is ECN-capable. By default it never does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marking {
-    /// Active queue management marks where it would drop, as Linux's does with `ecn`. What is not
-    /// ECN-capable it drops all the same, and so does a limit everything.
+    /// Active queue management marks where it would drop, as Linux's does with `ecn`. It still drops packets that are
+    /// not ECN-capable, and a limit drops any packet.
     pub ecn: bool,
     /// CoDel and FQ-CoDel also mark each packet that has waited for longer than this, as data centres'
     /// switches do (Linux's `ce_threshold`).
     pub ce_threshold: Option<Duration>,
 }
 
-/// How a queue signals congestion, and how often it has.
+/// How a queue signals congestion, and how often it has done so.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signals {
     marking: Marking,
     /// Packets dropped, by a limit or by the policy.
     pub(super) dropped: u64,
-    /// Packets that were not marked when they came, and were when they left.
+    /// Packets that the queue marked: they came without CE and left with it.
     pub(super) marked: u64,
-    /// How long those had waited that were dropped after they had been taken in.
+    /// Waits of packets that were dropped after they had been taken in.
     pub(super) waited: PacketTime,
 }
 
@@ -44,7 +44,7 @@ impl Signals {
         self.waited.waited(queued.wait(at));
     }
 
-    /// Tells the packet's sender of congestion: marks it, or else drops it at `at`. Returns it if it goes on.
+    /// Signals congestion to the packet's sender: marks the packet, or drops it at `at`. Returns it if it goes on.
     pub(super) fn signal<P: Packet>(
         &mut self,
         mut queued: Queued<P>,
@@ -57,7 +57,7 @@ impl Signals {
         None
     }
 
-    /// Marks a packet that is to be dropped, if that is how this queue signals; whether it could.
+    /// Marks a packet instead of dropping it, if this queue marks. Returns whether it is marked.
     pub(super) fn marks<P: Packet>(&mut self, packet: &mut P) -> bool {
         self.marking.ecn && self.mark(packet)
     }
@@ -70,7 +70,7 @@ impl Signals {
         }
     }
 
-    /// Has the packet say CE; whether it is ECN-capable (`INET_ECN_set_ce`).
+    /// Sets CE. Returns whether the packet is ECN-capable (`INET_ECN_set_ce`).
     pub(super) fn mark<P: Packet>(&mut self, packet: &mut P) -> bool {
         let ecn = packet.ecn();
         if ecn.is_capable() && ecn != Ecn::Ce {

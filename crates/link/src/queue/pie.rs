@@ -14,21 +14,21 @@ use std::time::Duration;
 
 /// §4.2: how often the drop probability is computed.
 const T_UPDATE: Duration = Duration::from_millis(15);
-/// §4.4: a burst of that length passes a queue that was at rest.
+/// §4.4: a burst up to this length passes a queue that was at rest.
 const MAX_BURST: Duration = Duration::from_millis(150);
 /// §4.2: weight of the delay's distance from its target, in 1/s.
 const ALPHA: f64 = 0.125;
 /// §4.2: weight of the delay's trend, in 1/s.
 const BETA: f64 = 1.25;
-/// §4.1: a backlog of no more than two such packets is never dropped from.
+/// §4.1: nothing is dropped while the backlog is at most two packets of this size.
 const MEAN_PKTSIZE: usize = 1500;
-/// §5.5: above a probability of a tenth it grows by no more than that at once.
+/// §5.5: above a probability of a tenth, an update adds at most this.
 const MAX_STEP: f64 = 0.02;
-/// A delay above this, which only Linux's PIE looks at, adds [`MAX_STEP`] each time.
+/// Above this delay Linux's PIE adds [`MAX_STEP`] at each update; the RFC does not.
 const HIGH_DELAY: Duration = Duration::from_millis(250);
-/// §5.1: above this probability, of flows that do not answer, even what is ECN-capable is dropped (mark_ecnth).
+/// §5.1: above this probability even ECN-capable packets are dropped, since flows have not answered (mark_ecnth).
 const MARK_ECNTH: f64 = 0.1;
-/// What Linux leaves of the probability after an update without delay; §4.2 says 0.98.
+/// Factor of the probability at an update without delay, in Linux; §4.2 says 0.98.
 const DECAY: f64 = 63.0 / 64.0;
 
 /// PIE's state.
@@ -44,7 +44,7 @@ pub(super) struct Pie {
     /// `qdelay` at the last update.
     qdelay_old: Duration,
     burst_allowance: Duration,
-    /// When a packet last left, since the queue was last at rest.
+    /// When a packet last left; none if the queue has been at rest since.
     dequeued: Option<Instant>,
     next_update: Instant,
 }
@@ -64,7 +64,7 @@ impl Pie {
         }
     }
 
-    /// Whether the packet that arrives at `now`, in front of it `backlog` bytes, is dropped.
+    /// Whether to drop the packet that arrives at `now` behind `backlog` bytes.
     fn refuses(&mut self, now: Instant, backlog: usize) -> bool {
         self.catch_up(now);
         let refused = self.drop_early(backlog);
@@ -99,13 +99,13 @@ impl Pie {
     fn left(&mut self, now: Instant, qdelay: Duration, backlog: usize) {
         self.catch_up(now);
         self.qdelay = if backlog == 0 { Duration::ZERO } else { qdelay };
-        // Linux counts the allowance down as packets leave; §4.4 at every update.
+        // Linux reduces the burst allowance as packets leave; §4.4 at every update.
         let since = self.dequeued.map_or(Duration::ZERO, |last| now - last);
         self.burst_allowance = self.burst_allowance.saturating_sub(since);
         self.dequeued = Some(now);
     }
 
-    /// The updates that were due until `now`. Nothing else happened since the last packet.
+    /// Makes the updates that were due until `now`. Nothing has happened since the last packet.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             if self.is_at_rest() {
@@ -162,7 +162,7 @@ impl Pie {
         self.drop_prob == 0.0 && self.qdelay.is_zero() && self.qdelay_old.is_zero()
     }
 
-    /// §4.4: a queue at rest may have its burst again.
+    /// §4.4: a queue at rest gets its burst allowance back.
     fn rest(&mut self) {
         self.accu_prob = 0.0;
         self.burst_allowance = MAX_BURST;

@@ -22,7 +22,7 @@ pub struct RedPolicy {
     pub max_probability: f64,
     /// w_q: the weight of the newest queue length in the average (section VI: 0.002).
     pub weight: f64,
-    /// s: how long a typical packet takes to be sent, by which the average of an idle queue falls.
+    /// s: transmission time of a typical packet, which sets how fast the average of an idle queue falls.
     pub packet_time: Duration,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Red {
     avg: f64,
     /// Packets since the last drop; −1 while the average is below the minimum threshold.
     count: i64,
-    /// Since when the queue has been empty; none while it is not.
+    /// When the queue became empty; none while it is not.
     q_time: Option<Instant>,
 }
 
@@ -50,7 +50,7 @@ impl Red {
         }
     }
 
-    /// Whether the packet that arrives at `now` to find `queue` others waiting is dropped.
+    /// Whether to drop the packet that arrives at `now` and finds `queue` others waiting.
     fn refuses(&mut self, now: Instant, queue: usize) -> bool {
         self.average(now, queue);
         let p_b = self.initial_probability();
@@ -111,7 +111,7 @@ impl Red {
     }
 }
 
-/// Acts when a packet arrives. What is ECN-capable is marked at any probability, as Linux's does without
+/// Acts when a packet arrives. ECN-capable packets are marked at any probability, as Linux's RED does without
 /// `harddrop`.
 impl<P: Packet> Guard<P> for Red {
     fn admits(&mut self, now: Instant, backlog: &Backlog<P>) -> bool {

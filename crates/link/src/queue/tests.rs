@@ -1,4 +1,4 @@
-//! What holds for every discipline.
+//! Properties of every discipline.
 
 use super::*;
 use crate::{Ecn, FqCodelPolicy, RedPolicy};
@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A packet that notes how long it was held, however it leaves.
+/// A packet that records how long it was held, whether it is sent or dropped.
 struct Tracked {
     bytes: usize,
     flow: u64,
@@ -51,7 +51,7 @@ impl Packet for Marked {
     }
 }
 
-/// Nanoseconds since the last operation, then a packet of so many bytes, or a departure.
+/// Nanoseconds since the last operation; then a packet of that many bytes, or a departure.
 type Operation = (u64, Option<usize>);
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -89,9 +89,8 @@ fn policies() -> impl Strategy<Value = Policy> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Little's law, exactly: the time integral of the number of packets in the queue is the sum of
-    /// the times that they spent in it. No packet vanishes, the limits hold, and a queue that is not
-    /// empty gives one.
+    /// Little's law, exactly: the time integral of the number of packets in the queue equals the sum of the times that
+    /// they spent in it. No packet vanishes, the limits hold, and a queue that is not empty yields a packet.
     #[test]
     fn littles_law(
         policy in policies(),

@@ -1,4 +1,4 @@
-//! A rate that begins somewhere within another: a recording that is entered elsewhere.
+//! A rate entered later than at its start: the same recording from another point.
 
 use super::fluid::Piecewise;
 use super::{Burst, Meter, Model, Opportunities, Rate, Service};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Rate {
-    /// The same rate, `by` later: what it is now after that time it is at once.
+    /// The same rate, entered `by` later: its value now is what it was to be after that time.
     pub fn ahead(self, by: Duration) -> Self {
         match by.is_zero() {
             true => self,
@@ -54,7 +54,7 @@ impl Model for Ahead {
     }
 }
 
-/// What it carries, less what the rate carries before it.
+/// Counts what it carries: the inner rate's count less that before the entry.
 #[derive(Debug)]
 struct Carried {
     meter: Box<dyn Meter>,
@@ -94,7 +94,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Passes over those before it begins.
+    /// Skips the opportunities before the entry.
     fn new(mut inner: Box<dyn Opportunities>, by: Duration) -> Self {
         inner.skip_past(Instant::ZERO + (by - Duration::from_nanos(1)));
         Self { inner, by }
@@ -129,7 +129,7 @@ impl Opportunities for Cursor {
     }
 }
 
-/// An instant of the rate that is `by` ahead, for one that never comes the same.
+/// An instant of the inner rate, moved `by` back; "never" stays "never".
 fn earlier(at: Instant, by: Duration) -> Instant {
     match at {
         Instant::MAX => at,

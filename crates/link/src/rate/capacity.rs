@@ -1,4 +1,4 @@
-//! What a rate could have carried, which is what utilisation is measured against.
+//! What a rate could have carried. Utilisation is measured against it.
 
 use super::{Rate, fluid};
 use crate::Instant;
@@ -6,8 +6,8 @@ use std::fmt::Debug;
 
 /// A meter of the bytes that a link of some rate could have carried.
 ///
-/// A generated cell or walk is generated once more for it, which is cheap as long as questions come in
-/// order of time; a question about the past starts again from zero.
+/// For a generated cell or walk it generates the rate a second time. That is cheap as long as questions come in order
+/// of time; a question about the past starts again from zero.
 #[derive(Debug)]
 pub struct Capacity(Box<dyn Meter>);
 

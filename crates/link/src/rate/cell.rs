@@ -64,9 +64,8 @@ impl CellKind {
     }
 }
 
-/// A generated cell: at the end of every transmission time interval (TTI), what the radio gave
-/// during it leaves as one burst. The same model gives the same opportunities, whoever asks and
-/// however often.
+/// A generated cell: at the end of every transmission time interval (TTI), what the radio gave during it leaves as one
+/// burst. The same model always gives the same opportunities, however often they are asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellModel {
     kind: CellKind,

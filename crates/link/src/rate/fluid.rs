@@ -16,7 +16,7 @@ pub(crate) trait Piecewise: Debug + Send + Sync {
     /// The rate in force at `t`, in bit/s, and when it ends; 0 at times, but not for ever.
     fn at(&self, t: Instant) -> (u64, Instant);
 
-    /// After which time it starts anew, and what it carries until then, in nanobits; none if it never does.
+    /// Its period, and what one period carries in nanobits; none if it does not repeat.
     fn cycle(&self) -> Option<(Duration, u128)> {
         None
     }
@@ -29,12 +29,12 @@ pub(crate) struct Fluid {
     bits_per_second: u64,
     /// When that rate ends.
     until: Instant,
-    /// Where the next one comes from.
+    /// Gives the rates that follow.
     rate: Arc<dyn Piecewise>,
     /// When the last packet has been sent.
     free_at: Instant,
-    /// Nanobits that the last, begun nanosecond before `free_at` had to spare: the next packet's,
-    /// if it follows at once.
+    /// Nanobits left over in the last, partly used nanosecond before `free_at`: for the next packet, if it follows at
+    /// once.
     spare: u64,
 }
 
@@ -51,12 +51,12 @@ impl Fluid {
         }
     }
 
-    /// A transmitter, of which nothing has been sent, that follows what is made of its rate.
+    /// The same transmitter, unused so far, with its rate wrapped by `made`.
     pub(super) fn of(self, made: impl FnOnce(Arc<dyn Piecewise>) -> Arc<dyn Piecewise>) -> Self {
         Self::new(made(self.rate))
     }
 
-    /// From `now` on it follows `rate`; what has been begun ends as it would have.
+    /// Follows `rate` from `now` on; the packet in transmission ends as planned.
     pub(crate) fn follow(&mut self, now: Instant, rate: Arc<dyn Piecewise>) {
         (self.bits_per_second, self.until) = rate.at(now);
         self.rate = rate;
@@ -83,8 +83,7 @@ impl Fluid {
         self.free_at
     }
 
-    /// When `work` begun at `start` is done, to the next whole nanosecond; the rest of that one is
-    /// spare.
+    /// When `work` begun at `start` is done, rounded up to a nanosecond; the rest of that nanosecond becomes spare.
     #[inline]
     fn work_off(&mut self, start: Instant, mut work: u64) -> Instant {
         let mut at = start;
@@ -103,8 +102,8 @@ impl Fluid {
         at
     }
 
-    /// Passes over whole periods, each of which carries less than the work: of a series that carries next to nothing there
-    /// are more than anybody could count.
+    /// Skips whole periods, as long as one carries less than the work. A series that carries next to nothing has too
+    /// many of them to walk through.
     fn skip_cycles(&mut self, at: &mut Instant, work: &mut u64) {
         let Some((period, carried)) = self.rate.cycle() else {
             return;

@@ -1,4 +1,4 @@
-//! A rate of whatever kind.
+//! A rate of any kind.
 
 use super::constant::Constant;
 use super::{Fluid, Meter, Opportunities, SignalWalk};
@@ -25,12 +25,12 @@ pub(crate) trait Model: Debug + Send + Sync {
         None
     }
 
-    /// What the `index`th other user of the same cell has; none if it is the same.
+    /// The rate of the `index`th other user of the same cell; none if it is the same.
     fn neighbour(&self, _index: u64) -> Option<Rate> {
         None
     }
 
-    /// The walk that it comes from, if it comes from one.
+    /// The signal walk that it comes from, if there is one.
     fn walk(self: Arc<Self>) -> Option<Arc<SignalWalk>> {
         None
     }
@@ -57,14 +57,14 @@ impl<M: Model + 'static> From<M> for Rate {
     }
 }
 
-/// One that others have, too.
+/// A recording that several rates can share.
 impl From<Arc<super::Trace>> for Rate {
     fn from(trace: Arc<super::Trace>) -> Self {
         Self(trace)
     }
 }
 
-/// One that others have, too.
+/// A recording that several rates can share.
 impl From<Arc<super::RateSeries>> for Rate {
     fn from(series: Arc<super::RateSeries>) -> Self {
         Self(series)
@@ -87,7 +87,7 @@ impl Rate {
         self.0.period()
     }
 
-    /// The walk that the rate comes from, if it comes from one.
+    /// The signal walk that the rate comes from, if there is one.
     pub fn walk(&self) -> Option<Arc<SignalWalk>> {
         self.0.clone().walk()
     }
@@ -102,8 +102,8 @@ impl Rate {
         self.0.clone().meter()
     }
 
-    /// What the `index`th of `users` in the same cell has, and how far ahead of this one in its
-    /// loop: what is random has a seed of its own, what is recorded begins elsewhere.
+    /// The rate of the `index`th of `users` in the same cell, and how far ahead of this one it is in its loop. A
+    /// random rate gets a seed of its own, a recorded one begins elsewhere in the recording.
     pub(crate) fn neighbour(&self, index: u64, users: u64) -> (Self, Duration) {
         let ahead = |period: Duration| {
             // Whole milliseconds, as recorded opportunities are.

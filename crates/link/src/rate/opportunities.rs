@@ -1,4 +1,4 @@
-//! Opportunities one after another, whatever they come from.
+//! Opportunities one after another, from any source.
 
 use crate::Instant;
 use std::fmt::Debug;
@@ -12,25 +12,25 @@ pub(crate) struct Burst {
 
 /// A cursor over opportunities, which never end.
 ///
-/// One without bytes stands for one yet to be looked for: it comes at that instant at the earliest,
-/// and [`Self::seek`] finds it.
+/// A burst without bytes stands for an opportunity not yet found: it comes at that instant at the earliest, and
+/// [`Self::seek`] finds it.
 pub(crate) trait Opportunities: Debug + Send + Sync {
     /// The next opportunity.
     fn peek(&self) -> Burst;
 
-    /// The next opportunity, found if need be, given that there is something to send until then.
+    /// The next opportunity, found if necessary. The caller has something to send until then.
     fn seek(&mut self) -> Burst {
         self.peek()
     }
 
-    /// Goes on to the one after the next.
+    /// Passes the next opportunity, and goes on to the one after it.
     fn advance(&mut self) -> Burst;
 
     /// Goes on to the first opportunity later than `now`; until then there was nothing to send.
     fn skip_past(&mut self, now: Instant) -> Burst;
 }
 
-/// None but those that the transmitter is given.
+/// Only the opportunities that the transmitter is granted.
 #[derive(Debug)]
 pub(crate) struct Granted;
 

@@ -1,4 +1,4 @@
-//! A recorded rate as a cell's scheduler hands it out.
+//! A recorded rate, handed out in bursts as a cell's scheduler does.
 
 use super::capacity::whole_bytes;
 use super::tti::{Cursor, Intervals};
@@ -7,12 +7,13 @@ use crate::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bounds of a transmission time interval: with those of a rate, an interval's nanobits fit into 64 bits.
+/// Bounds of a transmission time interval: together with the bounds of a rate they keep an interval's nanobits within
+/// 64 bits.
 const TTIS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(100)];
 
-/// A series whose capacity leaves in bursts: at the end of every transmission time interval (TTI), what
-/// the rate gave during it, to the byte. A series of one rate a second has neither the time within
-/// the second nor the packets; this gives it both, and adds or takes no byte of its integral.
+/// A series whose capacity leaves in bursts: at the end of every transmission time interval (TTI), what the rate gave
+/// during it, to the byte. A recording with one rate a second says nothing about times and packets within the second.
+/// This adds both, and leaves the integral as it is to the byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduledSeries {
     series: Arc<RateSeries>,
@@ -99,7 +100,7 @@ struct Turns {
     series: Arc<ScheduledSeries>,
     /// Intervals so far.
     passed: u64,
-    /// What they carried, in nanobits.
+    /// Nanobits that they carried.
     carried: u128,
 }
 

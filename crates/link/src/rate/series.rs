@@ -11,37 +11,37 @@ use std::time::Duration;
 /// The line that may come first.
 const HEADER: &str = "seconds,bits_per_second";
 
-/// What a row should be.
+/// The expected form of a row.
 const EXPECTED: &str = "seconds,bits_per_second: two numbers, from 0 to 1e9 and from 0 to 1e11";
 
-/// Thirty years are enough, and nanoseconds hold them.
+/// Largest time of a row: thirty years, which fit into 64 bits of nanoseconds.
 const MAX_SECONDS: f64 = 1e9;
 
-/// No link is faster, and what a burst of [`super::ScheduledSeries`] carries fits into 64 bits of nanobits.
+/// No link is faster, and it keeps a burst of [`super::ScheduledSeries`] within 64 bits of nanobits.
 const MAX_BPS: f64 = 1e11;
 
-/// Length of a last row that does not end.
+/// Length of a last row that lasts for ever.
 const FOR_EVER: u64 = (MAX_SECONDS * 1e9) as u64;
 
-/// Rows from one of the sums that are kept to the next: what is between is added up when it is asked for, since a recording
-/// may have millions.
+/// Rows between two sums that are kept. The rows in between are added up on demand, since a recording can have
+/// millions.
 const STRIDE: usize = 8;
 
 /// A rate that changes at given times and is constant in between, looped.
 ///
-/// Each row of a file holds until the next one; the last one as long as the one before it (a single
-/// row, a second: it loops and is constant anyway). Of [`Self::steps`] the last one holds for ever.
+/// Each row of a file holds until the next one, the last as long as the one before it (a single row for a second,
+/// since it is constant anyway). The last of [`Self::steps`] holds for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSeries {
     /// In order of time, the first from 0 on, not empty.
     rows: Arc<Vec<Row>>,
     /// Whether the rate is linear from each row to the next and from the last to the first.
     is_interpolated: bool,
-    /// What the period carries before each [`STRIDE`]th row, in nanobits.
+    /// Nanobits that the period carries before each [`STRIDE`]th row.
     before: Arc<Vec<u128>>,
     /// When the series starts anew.
     period: u64,
-    /// What one period carries, in nanobits.
+    /// Nanobits that one period carries.
     total: u128,
 }
 
@@ -82,7 +82,7 @@ impl Segment {
     }
 }
 
-/// Why a rate cannot step so.
+/// Why steps do not make a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepsError {
     /// The times are not what they should be.
@@ -100,7 +100,7 @@ impl RateSeries {
     /// Steps of time and bit/s, rounded to whole ones; the last rate holds for ever.
     ///
     /// # Errors
-    /// When they are out of order, or a rate cannot be.
+    /// When they are out of order, or a rate is out of range.
     pub fn steps(steps: &[(Duration, f64)]) -> Result<Self, StepsError> {
         let in_order = steps.windows(2).all(|w| w[0].0 < w[1].0);
         let starts = steps.first().is_some_and(|s| s.0.is_zero());
@@ -121,7 +121,7 @@ impl RateSeries {
         Ok(Self::from_rows(rows, FOR_EVER, false))
     }
 
-    /// Rates in bit/s, one after the other, each for `slot`, over and over; the first begins at `late`.
+    /// Rates in bit/s that take turns, each for `slot`; the first turn of the first rate begins at `late`.
     ///
     /// # Errors
     /// When there are none, they are less than 1 bit/s in the mean, or a slot is shorter than a nanosecond.
@@ -137,7 +137,7 @@ impl RateSeries {
         let count = rates.len() as u64;
         let late = late.as_nanos() as u64 % (slot * count);
         let (whole, part) = (late / slot, late % slot);
-        // The slot that is under way at the start, and what is left of it at the end of the period.
+        // The slot under way at the start; its other part ends the period.
         let first = count - whole - u64::from(part > 0);
         let rate = |n: u64| rates[((first + n) % count) as usize].round() as u64;
         let row = |start, n| Row {
@@ -158,13 +158,12 @@ impl RateSeries {
         }
     }
 
-    /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds
-    /// increase, rates are from 0 to 100 Gbit/s and, rounded to whole bits per second, 1 bit/s or more in the mean.
-    /// The first line may be the header `seconds,bits_per_second`. One that is longer than memory is wide comes through a
-    /// [`Reader`].
+    /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds increase, rates are from
+    /// 0 to 100 Gbit/s and, rounded to whole bits per second, 1 bit/s or more in the mean. The first line may be the
+    /// header `seconds,bits_per_second`. Use a [`Reader`] for a recording whose text does not fit into memory.
     ///
     /// # Errors
-    /// Names the first line that is otherwise.
+    /// Names the first bad line.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Reader::all(text)
     }
@@ -175,7 +174,7 @@ impl RateSeries {
         Self::summed(Arc::new(rows), period, is_interpolated)
     }
 
-    /// Adds up what they carry.
+    /// Sums what the rows carry.
     fn summed(rows: Arc<Vec<Row>>, period: u64, is_interpolated: bool) -> Self {
         let mut series = Self {
             rows,
@@ -201,7 +200,7 @@ impl RateSeries {
         Self::summed(Arc::clone(&self.rows), self.period, true)
     }
 
-    /// From that row to the next.
+    /// The segment from that row to the next.
     fn segment(&self, index: usize) -> Segment {
         let Row {
             start,
@@ -219,7 +218,7 @@ impl RateSeries {
         }
     }
 
-    /// What the period carries before that row, in nanobits.
+    /// Nanobits that the period carries before that row.
     fn before(&self, index: usize) -> u128 {
         let known = index / STRIDE;
         let since = (known * STRIDE..index).map(|index| {
@@ -245,7 +244,7 @@ impl RateSeries {
         self.total as f64 / self.period as f64
     }
 
-    /// What could have been carried before `t`, in nanobits.
+    /// Nanobits that could have been carried before `t`.
     pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
         let (periods, index) = self.locate(t);
         let segment = self.segment(index);
@@ -261,7 +260,7 @@ impl RateSeries {
     }
 }
 
-/// If it is not interpolated.
+/// Only for a series that is not interpolated.
 impl Piecewise for RateSeries {
     fn at(&self, t: Instant) -> (u64, Instant) {
         let (periods, index) = self.locate(t);
@@ -364,7 +363,7 @@ impl Model for RateSeries {
     }
 }
 
-/// Nanoseconds and whole bits per second, or what is there instead.
+/// A row of nanoseconds and whole bits per second; the error describes what the line holds instead.
 fn parse_row(line: &str) -> Result<Row, String> {
     let columns: Vec<&str> = line.split(',').collect();
     let [seconds, rate] = columns[..] else {

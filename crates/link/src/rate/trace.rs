@@ -7,10 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Opportunities of one millisecond, at most: 1.5 GB. What has no end is mostly one line for ever.
+/// Opportunities of one millisecond, at most: 1.5 GB. An endless file is usually one line repeated for ever.
 const MOST_AT_ONCE: u32 = 1_000_000;
 
-/// What a line should be.
+/// The expected form of a line.
 const EXPECTED: &str = "a whole number of milliseconds, 0 to 4294967295";
 
 /// Bytes of one opportunity.
@@ -43,12 +43,12 @@ impl Trace {
         Self { slots: Vec::new() }
     }
 
-    /// Reads a trace, strictly: every line is a whole number of milliseconds from 0 to 2³² − 1 in
-    /// digits, none is smaller than the one before, and the last is above 0. In the mean it carries from 1 bit/s to
-    /// 100 Gbit/s. One that is longer than memory is wide comes through a [`Reader`].
+    /// Reads a trace, strictly: every line is a whole number of milliseconds from 0 to 2³² − 1 in digits, none is
+    /// smaller than the one before, and the last is above 0. In the mean it carries from 1 bit/s to 100 Gbit/s. Use a
+    /// [`Reader`] for a trace whose text does not fit into memory.
     ///
     /// # Errors
-    /// Names the first line that is otherwise.
+    /// Names the first bad line.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Reader::all(text)
     }

@@ -6,12 +6,12 @@ use crate::Instant;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// What is carried in one transmission time interval (TTI) after another.
+/// The capacity of one transmission time interval (TTI) after another.
 pub(super) trait Intervals: Clone + Debug + Send + Sync {
     /// How long each interval is.
     fn tti(&self) -> Duration;
 
-    /// Nanobits that the next interval carries, at most 10¹⁹. They are above 0 again and again.
+    /// Nanobits that the next interval carries, at most 10¹⁹. They do not stay 0 for ever.
     fn next_nanobits(&mut self) -> u64;
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Cursor<R> {
     rate: R,
     /// The next opportunity.
     next: Burst,
-    /// Nanobits left over by the whole bytes so far.
+    /// Nanobits that did not make a whole byte yet.
     remainder: u64,
     /// When the last opportunity was passed.
     passed: Instant,
@@ -98,7 +98,7 @@ impl<R: Intervals> Opportunities for Cursor<R> {
     }
 }
 
-/// Counts what the opportunities carry by walking through them, and again for those of the past.
+/// Counts what the opportunities carry by walking through them; starts again for a question about the past.
 #[derive(Debug)]
 pub(super) struct Replay<R> {
     start: Cursor<R>,

@@ -52,11 +52,11 @@ pub struct SignalWalk {
 pub struct Fading {
     /// Its standard deviation, in dB.
     pub deviation_db: f64,
-    /// The time in which it forgets where it was, at least 2 ms.
+    /// Correlation time, at least 2 ms.
     pub coherence: Duration,
 }
 
-/// Why a walk cannot be walked.
+/// Why points do not make a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     /// The points are not what they should be.
@@ -149,7 +149,7 @@ impl Model for SignalWalk {
         Some(self.period())
     }
 
-    /// Another user on such a walk, with fading of his own.
+    /// Another user on the same kind of walk, with his own fading.
     fn neighbour(&self, index: u64) -> Option<Rate> {
         let other = Self {
             seed: self.seed.wrapping_add(index << 32),
@@ -176,7 +176,7 @@ fn start(n: u64) -> Instant {
     Instant::from_nanos(n * TTI.as_nanos() as u64)
 }
 
-/// A walk under way: the same walk has the same signal, whoever asks and however often.
+/// A walk under way. The same walk always gives the same signal, however often it is asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Signal {
     walk: Arc<SignalWalk>,

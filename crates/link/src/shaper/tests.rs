@@ -26,7 +26,7 @@ fn releases(shaper: &mut Shaper<Vec<u8>>, now: Instant) -> Vec<Instant> {
         .collect()
 }
 
-/// What the bucket holds leaves at once, the rest at the rate.
+/// A full bucket lets its bytes leave at once, the rest leaves at the rate.
 #[test]
 fn a_burst_passes_and_then_the_rate() {
     let mut shaper = shaper();
@@ -39,7 +39,7 @@ fn a_burst_passes_and_then_the_rate() {
     assert_eq!((shaper.next_event(), shaper.len()), (None, 0));
 }
 
-/// Two milliseconds of rest are worth two packets; a rest of any length no more than the bucket.
+/// Two milliseconds at rest earn two packets; a longer rest never earns more than the bucket.
 #[test]
 fn tokens_accrue_up_to_the_bucket() {
     for (rest, expected) in [
@@ -60,8 +60,8 @@ fn tokens_accrue_up_to_the_bucket() {
     }
 }
 
-/// Odd sizes at an odd rate: after the burst no interval carries more than its tokens, and the last
-/// packet leaves when the tokens for all have come, to a nanosecond each.
+/// Odd sizes at an odd rate: after the burst, no interval carries more than its tokens, and the last packet leaves
+/// when the tokens for all have come, both to the nanosecond.
 #[test]
 fn the_rate_is_kept_exactly() {
     let mut shaper = Shaper::new(TokenBucket {

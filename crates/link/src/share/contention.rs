@@ -1,4 +1,4 @@
-//! One link among others in a cell, whose traffic is only amounts of bytes.
+//! One link in a cell beside neighbours whose traffic is modelled in bytes, without packets.
 
 use super::scheduler::{Air, Scheduler};
 use crate::rate::{Burst, Opportunities};
@@ -7,20 +7,20 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 
-/// Other users in the cell. Each has a queue of his own, as thesis §4.3 found in every carrier's
-/// network: they take the link's time and never its buffer.
+/// Other users in the cell. Each has his own queue, as thesis §4.3 found in every carrier's network: they take the
+/// link's time but never its buffer.
 ///
-/// What is random about the link's rate is random for each of them anew; where it is recorded, each
-/// is elsewhere in the recording.
+/// Each user has a rate of his own: a random rate is drawn anew for each, a recorded one begins elsewhere in the
+/// recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sharing {
-    /// Who is served when.
+    /// The scheduler.
     pub scheduler: Scheduler,
     /// Users in the cell, this link's included.
     pub users: u32,
     /// The scheduler's transmission time interval (LTE: 1 ms).
     pub tti: Duration,
-    /// What each of the others receives.
+    /// Traffic of each of the others.
     pub traffic: CrossTraffic,
     /// Seed of the others' traffic.
     pub seed: u64,
@@ -41,7 +41,7 @@ pub struct CrossTraffic {
 /// Length of a neighbour's packets.
 const PACKET_BYTES: u64 = 1500;
 
-/// What a neighbour's queue holds, in bytes.
+/// Bytes that a neighbour's queue holds.
 const QUEUE_BYTES: u64 = 1000 * PACKET_BYTES;
 
 /// The opportunities that a scheduler leaves to one link among several.
@@ -51,7 +51,7 @@ pub(crate) struct Contention {
     air: Air,
     neighbours: Vec<Neighbour>,
     rng: Pcg64Mcg,
-    /// The TTI at hand.
+    /// The current TTI.
     tti: u64,
     /// The link's next opportunity, once it has been looked for.
     next: Option<Burst>,
@@ -89,7 +89,7 @@ impl Contention {
         }
     }
 
-    /// Gives the TTI at hand away.
+    /// Gives the current TTI to a user.
     fn step(&mut self, wanted: bool) {
         let Self {
             air,
@@ -122,8 +122,8 @@ impl Contention {
 }
 
 impl Opportunities for Contention {
-    /// The next opportunity; before [`Self::seek`] has found it one without bytes, when it may come
-    /// at the earliest.
+    /// The next opportunity. Until [`Self::seek`] has found it, it has no bytes and the earliest instant at which it
+    /// can come.
     fn peek(&self) -> Burst {
         self.next.unwrap_or(Burst {
             at: self.air.end(self.tti),
@@ -146,7 +146,7 @@ impl Opportunities for Contention {
 
     /// The link wants none of the opportunities until `now`.
     fn skip_past(&mut self, now: Instant) -> Burst {
-        // One may have been found for packets that were dropped since.
+        // An opportunity may have been found for packets that were dropped since.
         self.next = self.next.filter(|next| next.at > now);
         while self.air.end(self.tti) <= now {
             self.step(false);
@@ -163,7 +163,7 @@ impl Neighbour {
         let active = on / (on + off);
         Self {
             on: rng.random::<f64>() < active,
-            // In TTIs the times are geometric, which is as memoryless.
+            // Counted in TTIs the times are geometric, which is memoryless like the exponential.
             begins: tti / off,
             ends: tti / on,
             arrives: mean_bps / active * tti / 8e9 / PACKET_BYTES as f64,
@@ -172,7 +172,7 @@ impl Neighbour {
         }
     }
 
-    /// What happens to it in a TTI, service apart.
+    /// A TTI of the neighbour's traffic, without service.
     fn step(&mut self, rng: &mut Pcg64Mcg) {
         if self.on {
             let packets = self.arrives + self.fraction;

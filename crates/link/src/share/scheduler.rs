@@ -1,4 +1,4 @@
-//! Whose turn it is.
+//! A cell's scheduler.
 
 use crate::power::power;
 use crate::{Capacity, Instant, Rate};
@@ -31,7 +31,7 @@ pub enum Scheduler {
     RoundRobin,
 }
 
-/// The radio of a cell: what each user could receive, and who does.
+/// A cell's radio: what each user could receive, and whose turn it is.
 #[derive(Debug)]
 pub(super) struct Air {
     tti: Duration,
@@ -53,7 +53,7 @@ struct User {
 #[derive(Debug)]
 enum Turns {
     RoundRobin {
-        /// Who had the last turn.
+        /// The user who had the last turn.
         last: usize,
     },
     ProportionalFair {
@@ -96,7 +96,7 @@ impl Air {
         }
     }
 
-    /// When the `n`th TTI ends, which is when what was received in it leaves.
+    /// When the `n`th TTI ends; what was received in it leaves then.
     pub(super) fn end(&self, n: u64) -> Instant {
         Instant::from_nanos((n + 1).saturating_mul(self.tti.as_nanos() as u64))
     }
@@ -106,8 +106,8 @@ impl Air {
         (t.as_nanos() / self.tti.as_nanos() as u64).max(self.passed)
     }
 
-    /// Who receives in the `n`th TTI, which was not yet given away, and how many bytes. Nobody wanted
-    /// any of those between the last one and this.
+    /// The user who receives in the `n`th TTI, not yet given away, and how many bytes. Every TTI between the last one
+    /// and this one was unused.
     pub(super) fn schedule(
         &mut self,
         n: u64,
@@ -115,7 +115,7 @@ impl Air {
     ) -> Option<(usize, u64)> {
         self.turns.idle(n - self.passed);
         self.passed = n + 1;
-        // What a rate gives at the very end of a TTI belongs to it.
+        // What a rate gives at the very end of a TTI belongs to that TTI.
         let tick = Duration::from_nanos(1);
         let to = self.end(n) + tick;
         let from = to - self.tti;
@@ -154,7 +154,7 @@ impl Turns {
         }
     }
 
-    /// So many TTIs went by unused.
+    /// That many TTIs went by unused.
     fn idle(&mut self, ttis: u64) {
         if let (true, Self::ProportionalFair { averages, weight }) = (ttis > 0, self) {
             let left = power(1.0 - *weight, ttis);
@@ -163,7 +163,7 @@ impl Turns {
     }
 }
 
-/// Who has the largest offer compared with his average; of several the first.
+/// The user with the largest offer compared with his average; the first of several.
 fn most_urgent(offers: &[u64], averages: &[f64]) -> Option<usize> {
     let beats = |a: usize, b: usize| {
         let (left, right) = (

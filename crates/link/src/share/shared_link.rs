@@ -4,15 +4,15 @@ use super::scheduler::{Air, Scheduler};
 use crate::{Config, Delivery, Instant, Link, Packet};
 use std::time::Duration;
 
-/// A cell: its users' links, and who decides between them.
+/// A cell: its users' links, and the scheduler that decides between them.
 #[derive(Clone, Debug)]
 pub struct CellConfig {
-    /// Who is served when.
+    /// The scheduler.
     pub scheduler: Scheduler,
     /// Transmission time interval (LTE: 1 ms).
     pub tti: Duration,
-    /// Each user's link, as if he were alone in the cell: his queue with its limits and policy, his
-    /// rate, and everything after it. At least one; their `sharing` is not asked.
+    /// Each user's link, as if he were alone in the cell: his queue with its limits and policy, his rate, and every
+    /// later stage. At least one; their `sharing` is ignored.
     pub users: Vec<Config>,
 }
 
@@ -70,7 +70,7 @@ impl<P: Packet> SharedLink<P> {
                 .filter_map(|(user, at)| Some((at?, user)))
                 .min()
                 .filter(|&(at, _)| at <= now)?;
-            // A middlebox may have something to do and nothing to let through.
+            // A middlebox may have an event without a packet to release.
             if let Some(delivery) = self.users[user].collect(at) {
                 return Some((user, delivery));
             }
@@ -95,7 +95,7 @@ impl<P: Packet> SharedLink<P> {
         &self.users
     }
 
-    /// Everything that is received until `now`. Returns `now`, or the latest time heard of.
+    /// Receives everything until `now`. Returns `now`, or the latest time of an earlier call.
     fn advance(&mut self, now: Instant) -> Instant {
         let now = self.clock.max(now);
         while let Some(from) = self.next_demand().filter(|&from| from <= now) {
@@ -114,7 +114,7 @@ impl<P: Packet> SharedLink<P> {
         now
     }
 
-    /// From when on somebody wants something: now, or when a shaper lets the next packet go.
+    /// When somebody wants something: now, or when a shaper releases the next packet.
     fn next_demand(&self) -> Option<Instant> {
         if self.users.iter().any(Link::has_work) {
             return Some(self.clock);
@@ -122,9 +122,9 @@ impl<P: Packet> SharedLink<P> {
         self.users.iter().filter_map(Link::next_arrival).min()
     }
 
-    /// Gives the TTI that ends at `end` away.
+    /// Gives away the TTI that ends at `end`.
     fn serve(&mut self, tti: u64, end: Instant) {
-        // What arrives at its very end has missed it.
+        // A packet that arrives at the very end of the TTI has missed it.
         for user in &mut self.users {
             user.advance(end - Duration::from_nanos(1));
         }

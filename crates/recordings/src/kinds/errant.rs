@@ -12,7 +12,7 @@ use std::io::Read;
 
 const KIND: Kind = Kind::Errant;
 
-/// What names a profile.
+/// Columns that name a profile.
 const PROFILE: [&str; 4] = ["operator", "country", "technology", "quality"];
 
 pub fn read(from: impl Read, options: &Options) -> Result<Import, Refused> {
@@ -67,7 +67,7 @@ pub fn read(from: impl Read, options: &Options) -> Result<Import, Refused> {
     Ok(import)
 }
 
-/// What the file has beside the rate, and which key of a scenario has it.
+/// Columns beside the rate, with the scenario key that each belongs to.
 fn beside_it(
     numbers: impl Iterator<Item = f64> + Clone,
     name: &str,

@@ -11,7 +11,7 @@ use std::io::Read;
 
 const KIND: Kind = Kind::Iperf3;
 
-/// What iperf3's intervals may lie apart or overlap: its timers are late by so much.
+/// Gap or overlap between iperf3's intervals that is tolerated: its timers are late by that much.
 const JITTER_S: f64 = 0.01;
 
 #[derive(Deserialize)]
@@ -122,10 +122,10 @@ fn not_json(error: serde_json::Error) -> Refused {
     }
 }
 
-/// Which of the sums, and what it is.
+/// Which of the sums to read, and what it means.
 #[derive(Clone, Copy)]
 struct Way {
-    /// The one of `--bidir` that goes the other way.
+    /// Whether to read `--bidir`'s other direction.
     other: bool,
     /// Whether the host that wrote the file received it.
     received: bool,
@@ -184,7 +184,7 @@ impl Way {
     }
 }
 
-/// Intervals one after another, as if timers were exact.
+/// One sample for each interval. The jitter of timers between intervals is removed.
 fn samples(intervals: &[Interval], way: Way) -> Result<Vec<Sample>, Refused> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut end = 0.0;

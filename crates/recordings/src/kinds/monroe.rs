@@ -11,7 +11,7 @@ use std::io::{BufRead, Read};
 
 const KIND: Kind = Kind::Monroe;
 
-/// How long a test lasts whose length is not told, in nanoseconds: RMBT's tests do.
+/// Length of a test whose length is not given, in nanoseconds: RMBT's default.
 const TEST_NS: u64 = 10_000_000_000;
 
 #[derive(Deserialize)]
@@ -105,7 +105,7 @@ fn of_rows(from: impl Read, options: &Options) -> Result<Import, Refused> {
     mean(bps, length)
 }
 
-/// The test that was asked for, or the only one.
+/// The number of the test that was asked for, or of the only one.
 fn one_of(count: usize, options: &Options) -> Result<usize, Refused> {
     let asked = options.session.as_deref();
     let index = match asked {
@@ -120,11 +120,11 @@ fn one_of(count: usize, options: &Options) -> Result<usize, Refused> {
     })
 }
 
-/// What flows have received, joined.
+/// The throughput of all flows together.
 fn of_flows(flows: &[Flow]) -> Result<Import, Refused> {
     let mut found = Vec::new();
     for (number, flow) in (1..).zip(flows) {
-        // The beginning counts as time, too.
+        // The time before the first sample counts, too.
         found.push(Found {
             at_ns: flow.time_start_rel_ns.into(),
             bytes: 0,
@@ -160,7 +160,7 @@ fn of_flow(number: u64, message: String) -> Refused {
     Refused::whole(format!("flow {number}: {message}"))
 }
 
-/// A test of which only the mean is known.
+/// A test with only a mean.
 fn mean(bps: Option<f64>, length: Option<u64>) -> Result<Import, Refused> {
     let Some(bps) = bps else {
         return Err(Refused::whole(

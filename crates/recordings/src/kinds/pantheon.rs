@@ -11,16 +11,16 @@ use std::io::BufRead;
 
 const KIND: Kind = Kind::Pantheon;
 
-/// Bytes of an opportunity as Mahimahi counts them, with the TUN device's.
+/// Bytes of an opportunity as Mahimahi counts them, with the TUN device's 4.
 const WITH_TUN: u64 = 1504;
 
-/// No time is later, in ms: thirty years.
+/// Latest time that is accepted, in ms: thirty years.
 const LATEST_MS: f64 = 1e12;
 
 /// Longest line.
 const LONGEST: usize = 4096;
 
-/// What a line should be.
+/// The expected form of a line.
 const EXPECTED: &str = "expected a time in ms, #, + or -, and a number of bytes";
 
 pub fn read(from: impl BufRead, options: &Options) -> Result<Import, Refused> {
@@ -40,7 +40,7 @@ pub fn read(from: impl BufRead, options: &Options) -> Result<Import, Refused> {
             place: number,
         };
         match event {
-            // Of an opportunity the device's bytes are no part; other sizes stand as they are.
+            // Subtract the TUN device's bytes from an opportunity; other sizes are taken as they are.
             '#' if bytes == WITH_TUN => opportunities.push(found(OPPORTUNITY)),
             '#' => opportunities.push(found(bytes)),
             '-' => departures.push(found(bytes)),
@@ -78,7 +78,7 @@ pub fn read(from: impl BufRead, options: &Options) -> Result<Import, Refused> {
     })
 }
 
-/// Time, what happened, and how many bytes it was.
+/// A line's time, event and number of bytes.
 fn event(line: &str) -> Option<(i128, char, u64)> {
     let mut words = line.split_whitespace();
     let ms: f64 = words.next()?.parse().ok()?;

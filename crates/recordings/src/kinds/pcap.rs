@@ -13,13 +13,13 @@ use std::io::Read;
 
 const KIND: Kind = Kind::Pcap;
 
-/// Larger packets were put together by the capturing machine, in bytes from the IP header on.
+/// Largest packet on the wire, in bytes from the IP header on; the capturing machine merged larger ones.
 const LARGEST: u64 = 9000;
 
 /// A packet's number, from 1, and the byte at which its record begins.
 type Position = (u64, u64);
 
-/// What is kept of a capture, flow by flow.
+/// The packets of a capture, flow by flow.
 #[derive(Default)]
 struct Flows {
     packets: HashMap<Flow, Vec<Found<Position>>>,
@@ -82,7 +82,7 @@ fn refused((number, byte): Position, message: String) -> Refused {
     Refused::at(Place::Packet(number, byte), message)
 }
 
-/// Those of all flows that it lets through, in the order in which they stand in the file.
+/// Packets of all flows that the filter lets through, in the order of the file.
 fn filtered(flows: Flows, filter: &Filter) -> Result<(Vec<Found<Position>>, String), Refused> {
     let count = flows.packets.len();
     let fit = flows.packets.into_iter();
@@ -98,7 +98,7 @@ fn filtered(flows: Flows, filter: &Filter) -> Result<(Vec<Found<Position>>, Stri
     Ok((found, whose))
 }
 
-/// The flow with the most bytes; of two alike the one that came first.
+/// The flow with the most bytes; of equals the one that came first.
 fn busiest(flows: Flows) -> (Vec<Found<Position>>, String) {
     let count = flows.packets.len();
     let bytes = |found: &[Found<Position>]| found.iter().map(|p| p.bytes).sum::<u64>();

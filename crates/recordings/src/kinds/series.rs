@@ -1,11 +1,11 @@
-//! What all time series have in common.
+//! Steps that all time series share.
 
 use crate::samples::Sample;
 use crate::sessions::choose;
 use crate::steps::{Holds, steps};
 use crate::{Direction, Form, Import, Kind, Options, Recorded, Refused};
 
-/// The import that samples make.
+/// The import that results from samples.
 pub fn import(
     kind: Kind,
     samples: Vec<Sample>,
@@ -15,7 +15,7 @@ pub fn import(
 ) -> Result<Import, Refused> {
     let longest = match holds {
         Holds::AsARule => options.longest_gap,
-        // Nothing that holds until the next one has gaps.
+        // A sample that holds until the next one leaves no gaps.
         Holds::UntilTheNext => std::time::Duration::MAX,
     };
     let samples = choose(samples, options.session.as_deref(), longest)?;
@@ -29,7 +29,7 @@ pub fn import(
     })
 }
 
-/// The direction, of a kind that has only one.
+/// Refuses a direction for a kind that has only one.
 pub fn only_down(kind: Kind, options: &Options) -> Result<(), Refused> {
     match options.direction {
         Some(Direction::Up) => Err(Refused::whole(format!(
@@ -39,7 +39,7 @@ pub fn only_down(kind: Kind, options: &Options) -> Result<(), Refused> {
     }
 }
 
-/// A file without sessions was asked for one.
+/// Refuses a session for a file without sessions.
 pub fn no_session(kind: Kind, options: &Options) -> Result<(), Refused> {
     match &options.session {
         Some(_) => Err(Refused::whole(format!(

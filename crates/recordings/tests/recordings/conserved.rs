@@ -1,4 +1,4 @@
-//! What is written carries what was recorded, within one packet, in either form and as the link reads it.
+//! A written file carries what was recorded, within one packet, in either form and as the link reads it.
 
 use crate::support::written;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn bytes_of_trace(text: &str) -> f64 {
     Trace::parse(text).unwrap().opportunities() as f64 * PACKET
 }
 
-/// In both forms, with the time that it lasts.
+/// Checks both forms, and their periods.
 fn holds(recorded: &Recorded) {
     let bytes = recorded.nanobits() as f64 / 8e9;
     let (series, said) = written(recorded, Form::Series);
@@ -84,7 +84,7 @@ proptest! {
     }
 }
 
-/// Bins make a series longer than the packets are, by less than one bin; all else holds.
+/// Bins make a series longer than its packets by less than one bin; otherwise as above.
 fn holds_but_for_bins(recorded: &Recorded) {
     holds(recorded);
     let (_, said) = written(recorded, Form::Series);

@@ -1,4 +1,4 @@
-//! Each kind, on a small file of its shape.
+//! Each kind, on a small file of its format.
 
 use crate::support::{by_default, conversation, pcap, pcapng, read, tcp, text, written};
 use tidegate_recordings::{Direction, Form, Import, Kind, Options, Recorded};
@@ -43,7 +43,7 @@ fn session(name: &str) -> Options {
 fn five_g_dataset() {
     let import = by_default("5gdataset.csv");
     assert_eq!(import.kind, Kind::FiveGDataset);
-    // What is missing and the gap have rate 0, of the two at one time it is the mean.
+    // Missing values and the gap have rate 0; two samples of one time give their mean.
     let expected = [
         (1.0, 12.0),
         (1.0, 15.0),
@@ -105,7 +105,7 @@ fn nuwins() {
     assert_eq!(written.lines, 10);
 }
 
-/// Runs one after another in one file, as when they were merged.
+/// A merged file with one run after another.
 #[test]
 fn sessions_that_lie_apart_are_numbered() {
     let one = std::str::from_utf8(text("nuwins.csv")).unwrap();

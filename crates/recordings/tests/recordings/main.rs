@@ -1,4 +1,4 @@
-//! Recordings of every kind, from small files of their shape.
+//! Recordings of every kind, from small files of their format.
 
 mod conserved;
 mod kinds;

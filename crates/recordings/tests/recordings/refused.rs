@@ -1,4 +1,4 @@
-//! What is wrong with a file: where, what was found and expected, what to do.
+//! Errors say where a file is wrong, what was found and expected, and what to do.
 
 use crate::support::{conversation, pcap, read, text};
 use std::time::Duration;
@@ -10,7 +10,7 @@ fn refused(file: impl AsRef<[u8]>) -> String {
         .to_string()
 }
 
-/// All of these words are in it.
+/// The error contains all of these words.
 fn says(error: &str, words: &[&str]) {
     for word in words {
         assert!(error.contains(word), "no \"{word}\" in: {error}");

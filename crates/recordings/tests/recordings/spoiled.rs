@@ -1,4 +1,4 @@
-//! Good files made bad in every way that chance has: nothing panics, and what is read can be written and played.
+//! Good files spoiled at random: nothing panics, and whatever can be read can be written and played.
 
 use crate::support::{TEXTS, conversation, pcap, pcapng, read};
 use std::io::ErrorKind;
@@ -25,12 +25,12 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     texts.chain(captures).collect()
 }
 
-/// What was read is written, and a link plays it.
+/// A file that can be read can be written, and a link plays it.
 fn is_played(bytes: &[u8], options: &Options) {
     let Ok(import) = read(bytes, options) else {
         return;
     };
-    // Longer and faster ones are for disks, not for a test's memory.
+    // Skip recordings that are too long or too fast for a test's memory.
     let large = import.recorded.nanobits() > 1_000_000_000_u128 * 8_000_000_000
         || import.recorded.length_ns() > 10_000_000_000_000;
     if large {

@@ -1,4 +1,4 @@
-//! Small files of every kind: invented numbers in the shape that each has.
+//! Small files of every kind: invented numbers in each kind's format.
 
 use etherparse::PacketBuilder;
 use tidegate_recordings::{Form, Import, Options, Recorded, Refused, Written, import};
@@ -34,7 +34,7 @@ pub fn by_default(name: &str) -> Import {
     read(text(name), &Options::default()).unwrap()
 }
 
-/// What is written of it.
+/// The recording as written in that form.
 pub fn written(recorded: &Recorded, form: Form) -> (String, Written) {
     let mut bytes = Vec::new();
     let bin = std::time::Duration::from_millis(100);
@@ -45,7 +45,7 @@ pub fn written(recorded: &Recorded, form: Form) -> (String, Written) {
 /// A packet of a capture: microseconds since its first one, and an Ethernet frame.
 pub type Frame = (u64, Vec<u8>);
 
-/// TCP from one port of 10.0.0.1 to another of 10.0.0.2, with so much payload.
+/// TCP from one port of 10.0.0.1 to another of 10.0.0.2, with that much payload.
 pub fn tcp(from: u16, to: u16, payload: usize) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -83,7 +83,7 @@ pub fn conversation() -> Vec<Frame> {
 /// When captures begin, in seconds since 1970.
 const BEGIN_S: u64 = 1_500_000_000;
 
-/// A classic capture in either order of bytes, with µs or ns; of each packet at most `kept` bytes.
+/// A classic capture in either byte order, with µs or ns, and at most `kept` bytes of each packet.
 pub fn pcap(frames: &[Frame], big_endian: bool, nanoseconds: bool, kept: usize) -> Vec<u8> {
     let four = |x: u32| {
         if big_endian {
@@ -129,7 +129,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     [&kind.to_le_bytes()[..], &length, &body, &length].concat()
 }
 
-/// A pcapng capture whose timestamps have such a resolution (the option `if_tsresol`) of so many units a second.
+/// A pcapng capture whose timestamps have that resolution (the option `if_tsresol`), `units` a second.
 pub fn pcapng(frames: &[Frame], resolution: u8, units: u64) -> Vec<u8> {
     let section = [
         &0x1a2b_3c4d_u32.to_le_bytes()[..],

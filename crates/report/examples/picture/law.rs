@@ -13,7 +13,7 @@ const TITLE: u32 = 44;
 const AXIS: u32 = 34;
 const FONT: &str = "sans-serif";
 
-/// Which colour of the theme a curve has.
+/// The theme's colour of a curve.
 #[derive(Clone, Copy)]
 enum Ink {
     Ours,
@@ -28,7 +28,7 @@ struct Curve {
 }
 
 struct Panel {
-    /// What is on the vertical axis, with its unit.
+    /// Quantity on the vertical axis, with its unit.
     axis: &'static str,
     curves: Vec<Curve>,
 }
@@ -43,7 +43,7 @@ pub struct Picture {
 /// Makes a picture of its scenario's results.
 pub type Make = fn(&ResultSet) -> Result<Picture, Box<dyn Error>>;
 
-/// What makes the picture of that name, if there is one.
+/// The function that makes the picture with that name, if there is one.
 pub fn find(name: &str) -> Option<Make> {
     match name {
         "fade" => Some(fade),
@@ -147,7 +147,7 @@ fn labelled(label: &str, ink: Ink, points: Vec<(f64, f64)>) -> Curve {
     }
 }
 
-/// Means of a second, for what comes in bursts.
+/// Means over a second, for bursty curves.
 fn smooth(curve: Curve) -> Curve {
     let points = &curve.points;
     let mean = |(t, _): &(f64, f64)| {

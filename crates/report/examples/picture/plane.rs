@@ -1,5 +1,5 @@
-//! How much of the links everybody uses, and how long a queue that takes: the picture of `docs/reproduction.md`, from the
-//! table of that page.
+//! How much of the links each contender uses, and how long a queue that takes: the picture of `docs/reproduction.md`,
+//! from that page's table.
 
 use super::theme::Theme;
 use plotters::prelude::*;
@@ -20,7 +20,7 @@ const HEADER: &str = "| | use gained over tide, points | queue ratio to tide |";
 const USE: std::ops::Range<f64> = -42.0..8.0;
 const QUEUE: std::ops::Range<f64> = 0.15..60.0;
 
-/// Somebody's place in the plane.
+/// A contender's place in the plane.
 pub struct Place {
     name: String,
     /// Points of utilisation more than tide's.
@@ -62,7 +62,7 @@ fn place(row: &str) -> Option<Place> {
     })
 }
 
-/// A point for each: to the right what uses more, further down what has the shorter queue.
+/// A point for each contender: further right means more use, further down a shorter queue.
 pub fn draw(file: &Path, theme: &Theme, places: &[Place]) -> Result<(), Box<dyn Error>> {
     let root = SVGBackend::new(file, (WIDTH, HEIGHT)).into_drawing_area();
     root.fill(&theme.paper)?;
@@ -108,10 +108,10 @@ pub fn draw(file: &Path, theme: &Theme, places: &[Place]) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Points of the link from which on there is room for a name to the left.
+/// From this many points of the link on, there is room for a name to the left.
 const ROOM: f64 = -25.0;
 
-/// Whether two stand side by side, so that their names would meet.
+/// Whether two points are side by side, so that their names would collide.
 fn close(one: &Place, other: &Place) -> bool {
     let queues = (one.queue / other.queue).max(other.queue / one.queue);
     (one.gained - other.gained).abs() < 12.0 && queues < 1.65
@@ -128,8 +128,8 @@ fn leftwards(place: &Place, places: &[Place]) -> bool {
     place.gained > ROOM && nearest(1.0) < nearest(-1.0)
 }
 
-/// Whose name stands above its point: of two that are close to one another only the one with the longer queue, or the
-/// first of two alike.
+/// Whose name is placed above its point: of two points close together the one with the longer queue, or the first of
+/// equals.
 fn apart(places: &[Place]) -> Vec<bool> {
     let above = |(index, place): (usize, &Place)| {
         let mut others = places.iter().enumerate();

@@ -10,18 +10,18 @@ use tidegate_scenario::{ResultSet, RunResult};
 
 const FONT: &str = "sans-serif";
 
-/// A size of the picture, whose letters are to be read where it is shown as large as that.
+/// A size of the picture, with letters that are legible where it is shown at that size.
 struct Layout {
-    /// What stands before the theme in the file's name.
+    /// Part of the file's name before the theme.
     infix: &'static str,
     size: (u32, u32),
-    /// Of the title, a line each.
+    /// The title's lines.
     title: &'static [&'static str],
-    /// Sizes of letters: of the title, of what is said, of axes.
+    /// Letter sizes of the title, of the statements and of the axes.
     letters: [u32; 3],
-    /// Between two lines.
+    /// Distance between two lines.
     line: i32,
-    /// Labels of an axis.
+    /// Number of labels on an axis.
     labels: usize,
 }
 
@@ -93,7 +93,7 @@ fn curve(run: &RunResult) -> Result<Vec<(f64, f64)>, String> {
         .collect())
 }
 
-/// What a run was like, in words: who, and how long packets waited.
+/// A run in words: its name, and how long packets waited.
 fn said(label: &str, run: &RunResult) -> [String; 2] {
     let goodput: f64 = run.flows.iter().map(|flow| flow.goodput_bps).sum();
     let wait = run.link.queue_delay_ms.mean;
@@ -160,7 +160,7 @@ impl Layout {
         Ok(())
     }
 
-    /// What stands above the curves, with the size of its letters and its colour.
+    /// Draws the text above the curves, with its letter size and colour.
     fn lines(
         &self,
         theme: &Theme,

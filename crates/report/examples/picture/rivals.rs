@@ -1,4 +1,4 @@
-//! How much of the link everybody uses, and how long a call waits beside it: the picture of `docs/rivals.md`.
+//! How much of the link each contender uses, and how long a call waits beside it: the picture of `docs/rivals.md`.
 
 use super::theme::Theme;
 use plotters::prelude::*;
@@ -23,20 +23,20 @@ const TOP: i32 = 96;
 const ROW: i32 = 26;
 const BAR: i32 = 16;
 
-/// What somebody reaches.
+/// A contender's results.
 pub struct Reached {
     name: String,
     used_percent: f64,
     wait_s: f64,
 }
 
-/// The study's table of what everybody reaches.
+/// The study's table of all contenders' results.
 pub fn read(from: impl Read) -> Result<Vec<Reached>, Box<dyn Error>> {
     let study: Value = serde_json::from_reader(from)?;
     Ok(everybody(&study).ok_or("expected the study \"rivals\" with its figure \"downloads\"")?)
 }
 
-/// The table of what everybody reaches, those with the shortest wait first.
+/// The table of all contenders' results, the shortest wait first.
 fn everybody(study: &Value) -> Option<Vec<Reached>> {
     let mut figures = study["figures"].as_array()?.iter();
     let figure = figures.find(|figure| figure["id"] == "downloads")?;
@@ -59,7 +59,7 @@ fn everybody(study: &Value) -> Option<Vec<Reached>> {
     Some(rows)
 }
 
-/// A row for each, with a bar for either.
+/// A row for each contender, with a bar for use and one for the wait.
 pub fn draw(file: &Path, theme: &Theme, everybody: &[Reached]) -> Result<(), Box<dyn Error>> {
     let height = TOP + ROW * everybody.len() as i32 + 16;
     let root = SVGBackend::new(file, (WIDTH as u32, height as u32)).into_drawing_area();

@@ -2,16 +2,17 @@
 
 use plotters::prelude::RGBColor;
 
-/// Those of a picture. `without` and `ours` differ in lightness, too, for those who do not see the difference in hue.
+/// A picture's colours. `without` and `ours` differ in lightness, too, for readers who do not see the difference in
+/// hue.
 pub struct Theme {
-    /// Of which screens; the end of a file's name.
+    /// The screens that it is for; the end of a file's name.
     pub name: &'static str,
     pub paper: RGBColor,
     pub ink: RGBColor,
     pub grid: RGBColor,
-    /// Of what is left as it is.
+    /// Runs without Tidegate.
     pub without: RGBColor,
-    /// Of what else there is.
+    /// Everything else.
     pub others: RGBColor,
     pub ours: RGBColor,
 }

@@ -10,7 +10,7 @@ const ROW_PX: f64 = 19.0;
 const SWATCH_PX: f64 = 20.0;
 const GAP_PX: f64 = 18.0;
 
-/// More entries than that nobody reads; the rest are counted.
+/// Most entries that are shown; the rest are only counted.
 const MOST: usize = 16;
 
 /// Entries laid out in rows, in CSS pixels.

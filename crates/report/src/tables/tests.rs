@@ -212,7 +212,7 @@ fn completion_times_are_told_by_size() {
     });
     let grid = titled(&set, "Flow completion times");
     let of = |row, quantity, statistic, unit| cell(&grid, row, quantity, statistic, unit);
-    // Sizes of which there were none have no row.
+    // Sizes without a flow have no row.
     let sizes: Vec<_> = (0..grid.rows.len())
         .map(|row| of(row, "sizes", "", ""))
         .collect();

@@ -14,9 +14,9 @@
 /// Where the buffer's map rises.
 #[derive(Clone, Copy, Debug)]
 pub struct Bba {
-    /// Below that many seconds the lowest step.
+    /// Below that many seconds of buffer the player requests the lowest step.
     pub reservoir_s: f64,
-    /// So many seconds further the highest.
+    /// With that many seconds more it requests the highest step.
     pub cushion_s: f64,
 }
 
@@ -34,12 +34,12 @@ impl Bba {
         let wanted = ladder[0] + (ladder[highest] - ladder[0]) * rise;
         let (up, down) = ((last + 1).min(highest), last.saturating_sub(1));
         if wanted >= ladder[up] {
-            // The highest below.
+            // The highest step below the map's rate.
             ladder
                 .partition_point(|step| *step < wanted)
                 .saturating_sub(1)
         } else if wanted <= ladder[down] {
-            // The lowest above.
+            // The lowest step above it.
             ladder.partition_point(|step| *step <= wanted).min(highest)
         } else {
             last

@@ -1,15 +1,15 @@
 //! Model-predictive control: robustMPC of Yin et al., "A control-theoretic approach for dynamic adaptive video streaming over
 //! HTTP", SIGCOMM 2015, section 5.
 //!
-//! Of all steps that the next segments could have, it takes those with the best quality of experience if every segment came
-//! at the predicted throughput, and asks for the first of them. The prediction is the harmonic mean of the last segments'
-//! throughputs, divided by 1 and the largest of its relative errors of late.
+//! It tries all plans of steps for the next segments, takes the one with the best quality of experience if every
+//! segment comes at the predicted throughput, and requests that plan's first step. The prediction is the harmonic mean
+//! of the last segments' throughputs, divided by 1 plus the largest recent relative error of predictions.
 
 use super::PAST;
 use std::collections::VecDeque;
 use tidegate_scenario::{AdaptiveVideoSpec, QoeSpec};
 
-/// Segments that are looked ahead (section 7.1).
+/// Number of segments in a plan (section 7.1).
 const HORIZON: usize = 5;
 
 /// The controller, with the errors of its predictions.
@@ -23,7 +23,7 @@ pub struct RobustMpc {
 }
 
 impl RobustMpc {
-    /// That of a video.
+    /// The controller of a video.
     pub fn new(spec: &AdaptiveVideoSpec) -> Self {
         Self {
             segment_s: spec.segment_s,
@@ -34,7 +34,7 @@ impl RobustMpc {
         }
     }
 
-    /// A segment has come at that many Mbit/s.
+    /// A segment has arrived at that many Mbit/s.
     pub fn observe(&mut self, mbps: f64) {
         let error = self
             .predicted
@@ -45,7 +45,7 @@ impl RobustMpc {
         }
     }
 
-    /// The next step after `last`, where the harmonic mean is `predicted` Mbit/s.
+    /// The step after `last`, if the harmonic mean is `predicted` Mbit/s.
     pub fn choose(
         &mut self,
         ladder: &[f64],
@@ -77,8 +77,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries all that `planned` segments may be followed by: `first` is the step of their first, `last` of their last; so many
-    /// seconds are buffered then, and their quality is so much. Of plans as good as each other the higher wins.
+    /// Tries everything that can follow `planned` segments. The first of them has step `first`, the last has step
+    /// `last`; after them the buffer holds that many seconds and their quality is that much. Of equally good plans the
+    /// higher one wins.
     fn extend(
         &mut self,
         planned: usize,
@@ -103,7 +104,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is buffered after a segment, and what it brings.
+    /// The buffer after a segment, and the quality that the segment adds.
     fn segment(&self, step: usize, last: usize, buffered_s: f64) -> (f64, f64) {
         let RobustMpc {
             segment_s,

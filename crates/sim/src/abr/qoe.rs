@@ -1,9 +1,9 @@
-//! Quality of experience, as Yin et al. (SIGCOMM 2015, equation 5) have it: what all segments bring, less what changes of
-//! quality, stalls and the start cost.
+//! Quality of experience, after Yin et al. (SIGCOMM 2015, equation 5): the quality of all segments, less the penalties
+//! for changes of quality, stalls and startup.
 
 use tidegate_scenario::{AdaptiveResult, QoeSpec, VideoResult};
 
-/// The segments that have come.
+/// Sums over the segments that have arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
     segments: u64,
@@ -25,7 +25,7 @@ impl Played {
         self.last = Some(mbps);
     }
 
-    /// How good it was, where the player waited as `video` says; one that never began has waited `waited_s`.
+    /// The quality of a video whose player waited as `video` says; one that never began has waited `waited_s`.
     pub fn result(&self, weights: &QoeSpec, video: &VideoResult, waited_s: f64) -> AdaptiveResult {
         let startup_s = video.startup_s.unwrap_or(waited_s);
         let qoe = self.sum

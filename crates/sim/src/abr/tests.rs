@@ -5,7 +5,7 @@ fn abr(algorithm: AbrAlgorithm) -> Abr {
     Abr::new(&AdaptiveVideoSpec::of(algorithm))
 }
 
-/// That step after segments of those throughputs in Mbit/s.
+/// The step after segments with those throughputs in Mbit/s.
 fn chosen(algorithm: AbrAlgorithm, seen: &[f64], buffered_s: f64, last: usize) -> usize {
     let mut abr = abr(algorithm);
     for mbps in seen {
@@ -31,7 +31,7 @@ fn the_first_segment_is_of_the_lowest_step() {
 fn by_rate_it_is_the_highest_step_below_the_harmonic_mean() {
     assert_eq!(chosen(AbrAlgorithm::Rate, &[1.0, 2.0, 4.0], 20.0, 0), 2);
     assert_eq!(chosen(AbrAlgorithm::Rate, &[0.1], 20.0, 5), 0);
-    // The sixth from behind is forgotten.
+    // Only five segments count: the sixth from the end is forgotten.
     let seen = [0.1, 5.0, 5.0, 5.0, 5.0, 5.0];
     assert_eq!(chosen(AbrAlgorithm::Rate, &seen, 20.0, 0), 5);
 }
@@ -45,7 +45,8 @@ fn by_buffer_it_follows_the_map_with_hysteresis() {
     // f(8 s) = 1.5: up from 0.3 to the highest below, 1.2; at 1.2 the next is 1.85, so it stays.
     assert_eq!(at(8.0, 0), 2);
     assert_eq!(at(8.0, 2), 2);
-    // At 1.85 the one below is 1.2: it stays; at 2.85 the one below is 1.85, so down to the lowest above, 1.85.
+    // From 1.85 the highest step below is 1.2, so it stays. From 2.85 the highest below is 1.85, so it falls to the
+    // lowest step above, 1.85.
     assert_eq!(at(8.0, 3), 3);
     assert_eq!(at(8.0, 4), 3);
 }
@@ -64,9 +65,9 @@ fn two_steps() -> AdaptiveVideoSpec {
     }
 }
 
-/// At 2 Mbit/s a high segment takes 3 s and plays 2, so it costs a second of buffer; a low one takes 1 s and brings one. With
-/// 7 s all five may be high: 15 − 2 for the change. With 1 s the best are three low ones, and then two high ones: 3 + 6 − 2 =
-/// 7; a high one at first would stall for 2 s.
+/// At 2 Mbit/s a high segment takes 3 s and plays 2, so it costs a second of buffer; a low one takes 1 s and adds one.
+/// With 7 s of buffer all five can be high: 15 − 2 for the change. With 1 s three low ones and then two high ones are
+/// best: 3 + 6 − 2 = 7; a high one first would stall for 2 s.
 #[test]
 fn by_prediction_it_buys_quality_with_buffer() {
     let choose = |buffered_s: f64| {
@@ -77,7 +78,7 @@ fn by_prediction_it_buys_quality_with_buffer() {
     assert_eq!(choose(1.0), 0);
 }
 
-/// A prediction of 4 that came out as 2 was wrong by 1: the next one is halved.
+/// A prediction of 4 for a throughput of 2 had an error of 1: the next prediction is halved.
 #[test]
 fn its_prediction_is_lowered_by_the_largest_error() {
     let spec = two_steps();

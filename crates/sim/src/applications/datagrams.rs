@@ -1,4 +1,4 @@
-//! Datagrams that no congestion slows down.
+//! Datagrams without congestion control.
 
 use super::{Application, Context, Flow};
 use crate::hosts::Hosts;
@@ -20,21 +20,21 @@ pub struct Datagrams {
     bytes: u64,
     nanos_each: f64,
     gaps: Gaps,
-    /// When the next is due, in datagrams' mean time since the first.
+    /// When the next datagram is due, in units of the mean gap since the first.
     next: f64,
     over: bool,
 }
 
-/// How far apart datagrams are, where 1 is the mean.
+/// Gaps between datagrams, with a mean of 1.
 pub enum Gaps {
-    /// The same always.
+    /// All gaps are equal.
     Constant,
     /// Exponentially distributed: a Poisson process.
     Poisson(Pcg64Mcg),
 }
 
 impl Gaps {
-    /// Those of a workload of that name.
+    /// The gaps of the workload with that name.
     pub fn new(spacing: Spacing, seed: u64, name: &str) -> Self {
         match spacing {
             Spacing::Constant => Self::Constant,

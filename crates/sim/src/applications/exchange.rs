@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
-/// Bytes of a request, as the laboratory's.
+/// Bytes of a request, as in the laboratory.
 const REQUEST: u64 = 16;
 
 /// Both ends' view of a connection that carries requests up and answers down.
@@ -29,7 +29,7 @@ impl Default for Exchange {
 }
 
 impl Exchange {
-    /// Nothing asked for yet; a request has so many bytes.
+    /// Nothing requested yet; each request has that many bytes.
     pub fn new(request: u64) -> Self {
         Self {
             request,
@@ -47,12 +47,12 @@ impl Exchange {
         self.awaited += bytes;
     }
 
-    /// Whether everything asked for has come.
+    /// Whether everything requested has arrived.
     pub fn is_idle(&self) -> bool {
         self.awaited == 0
     }
 
-    /// Something has happened at the client's end; whether everything asked for has come just now.
+    /// Something has happened at the client's end. Returns whether that completed everything requested.
     pub fn client(&mut self, now: Instant, end: &mut Connection) -> bool {
         if end.is_established() && self.unsent > 0 {
             end.write(self.unsent * self.request);
@@ -63,7 +63,7 @@ impl Exchange {
         read > 0 && self.awaited == 0
     }
 
-    /// Something has happened at the server's end; whether it has written the last of an answer.
+    /// Something has happened at the server's end. Returns whether it has just written the last byte of an answer.
     pub fn server(&mut self, now: Instant, end: &mut Connection) -> bool {
         let mut answers = self.owed > 0;
         while end.readable() >= self.request

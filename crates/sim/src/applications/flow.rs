@@ -1,4 +1,4 @@
-//! What is noted of a flow and of fetches.
+//! Records of a flow and of fetches.
 
 use super::Context;
 use crate::hosts::{Hosts, Pair};
@@ -19,7 +19,7 @@ pub struct Flow {
     pub connection: Option<ConnectionId>,
     /// When the client began to connect.
     pub began: Option<Instant>,
-    /// When the last byte arrived, of a flow that has a last byte.
+    /// When the last byte arrived, if the flow has a last byte.
     pub completed: Option<Instant>,
     /// Which way the data goes.
     pub direction: Direction,
@@ -27,9 +27,9 @@ pub struct Flow {
     pub name: String,
     /// The sender's smoothed RTT, sampled after the warm-up.
     pub srtt: Distribution,
-    /// What was seen of it over time, if anybody wants to know.
+    /// Samples over time, if curves are wanted.
     pub samples: Vec<Sample>,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmits: u64,
     received_in_warmup: u64,
     window: Window,
@@ -50,7 +50,7 @@ pub struct Sample {
     pub peer_window: u64,
     /// The sender's retransmission timeouts so far.
     pub timeouts: u64,
-    /// The last round trip that a law has measured with the flow's data.
+    /// The last round trip that a law measured with the flow's data.
     pub law_rtt: Option<Duration>,
 }
 
@@ -98,7 +98,7 @@ impl Flow {
         Some((pair, pair.end(self.sender())?))
     }
 
-    /// Observes the sender: its RTT and what it has sent again.
+    /// Records the sender's RTT and retransmissions.
     pub fn observe(&mut self, hosts: &Hosts, now: Instant) {
         let Some((_, end)) = self.sending(hosts) else {
             return;
@@ -113,7 +113,7 @@ impl Flow {
         }
     }
 
-    /// Its term is over: what has no end of its own is reset.
+    /// Its term is over: resets a connection that has no end of its own.
     pub fn stop(&mut self, context: &mut Context) {
         if let (Some(connection), None) = (self.connection, self.completed) {
             self.observe(context.hosts, context.now());
@@ -121,7 +121,7 @@ impl Flow {
         }
     }
 
-    /// Keeps how the sender stands for curves.
+    /// Records a sample of the sender's state for curves.
     pub fn sample(&mut self, hosts: &Hosts, now: Instant) {
         let Some((pair, end)) = self.sending(hosts) else {
             return;
@@ -167,7 +167,7 @@ impl Flow {
     }
 }
 
-/// Whether the application still has it: it closes what the peer has closed, and asks no more.
+/// Whether the application still holds the connection: once its peer has closed, it closes too and asks no more.
 fn is_open(end: &Connection) -> bool {
     end.is_established() && !end.at_end()
 }
@@ -176,7 +176,7 @@ fn micros(us: u32) -> Duration {
     Duration::from_micros(us.into())
 }
 
-/// What a workload fetched, by size.
+/// A workload's fetches, by size.
 #[derive(Clone, Debug)]
 pub struct Fetches {
     name: String,
@@ -194,14 +194,14 @@ impl Fetches {
         }
     }
 
-    /// `bytes` have come whole; those asked for in the warm-up do not count.
+    /// An object of `bytes` has arrived completely; objects requested during the warm-up do not count.
     pub fn push(&mut self, bytes: u64, began: Instant, ended: Instant) {
         if self.window.counts(began) {
             self.by_size.entry(bytes).or_default().record(ended - began);
         }
     }
 
-    /// Them in the schema's terms.
+    /// The fetches in the schema's terms.
     pub fn results(&self) -> impl Iterator<Item = FetchResult> {
         self.by_size.iter().map(|(&bytes, times)| FetchResult {
             name: self.name.clone(),

@@ -1,4 +1,4 @@
-//! Flows that arrive one after another, whether those before have ended or not, each on a connection of its own.
+//! Flows that arrive one after another, whether or not earlier ones have ended, each on its own connection.
 
 use super::{Application, Context};
 use crate::hosts::Hosts;
@@ -23,13 +23,13 @@ pub struct Flows {
     idle: IdleWay,
     /// Mean time between two arrivals.
     mean_gap: f64,
-    /// When the next one arrives, in mean times since the term began; none before it has.
+    /// When the next flow arrives, in mean gaps since the term began; none before the term.
     next: Option<f64>,
     began: Instant,
-    /// When and how large: a change of one leaves the other as it was.
+    /// Separate streams for arrival times and sizes, so that a change of one leaves the other as it was.
     gaps: Pcg64Mcg,
     lengths: Pcg64Mcg,
-    /// By the tag of their connection.
+    /// Flows in progress, by the tag of their connection.
     live: BTreeMap<u32, Live>,
     arrived: u32,
     log: Log,
@@ -44,10 +44,10 @@ struct Live {
     connection: ConnectionId,
 }
 
-/// What is noted of flows that arrived after the warm-up.
+/// Records of flows that arrived after the warm-up.
 #[derive(Default)]
 struct Log {
-    /// Of each class, how many arrived.
+    /// Arrivals of each class.
     started: Vec<u64>,
     finished: Vec<Finished>,
     offered: u64,
@@ -63,7 +63,7 @@ struct Finished {
 }
 
 impl Flows {
-    /// Flows of a workload of that name over that way.
+    /// The flows of the workload with that name over that path.
     pub fn new(
         name: &str,
         spec: &FlowsSpec,
@@ -108,7 +108,7 @@ impl Flows {
                 *self.next.insert(self.spec.arrivals.gap(&mut self.gaps))
             }
         };
-        // Beyond every run.
+        // Later than the end of every run.
         const MOST: f64 = 1e8;
         self.began + Duration::from_secs_f64((next * self.mean_gap).min(MOST))
     }
@@ -130,7 +130,7 @@ impl Flows {
         self.live.insert(tag, live);
     }
 
-    /// All bytes have come.
+    /// All bytes have arrived.
     fn end(&mut self, now: Instant, tag: u32) {
         let Some(flow) = self.live.remove(&tag) else {
             return;
@@ -186,7 +186,7 @@ impl Application for Flows {
         None
     }
 
-    /// One that is still live broke, and never finishes.
+    /// If the flow was still live, its connection broke: it never finishes.
     fn closed(&mut self, _now: Instant, tag: u32, _hosts: &Hosts) -> Option<Instant> {
         self.live.remove(&tag);
         None
@@ -229,7 +229,7 @@ impl Flows {
 }
 
 impl Log {
-    /// What there is of those flows, but for their sizes and how many arrived.
+    /// The result of those flows, without their sizes and the number of arrivals.
     fn result(&self, of: impl Fn(&&Finished) -> bool) -> FlowClassResult {
         let flows = || self.finished.iter().filter(&of);
         FlowClassResult {

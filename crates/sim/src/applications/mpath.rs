@@ -1,4 +1,4 @@
-//! A stream over many paths: both ends of mPath's protocol, and what is seen of its paths.
+//! A stream over many paths: both ends of mPath's protocol, and records of its paths.
 
 use super::{Application, Context, Flow, Sample};
 use crate::hosts::Hosts;
@@ -17,7 +17,7 @@ use tidegate_time::Instant;
 /// IP and UDP headers, in bytes.
 const HEADERS: u64 = 28;
 
-/// What a packet through a proxy has around it, in bytes, with a capability of 256 bits.
+/// Bytes that the envelope adds to a packet through a proxy, with a capability of 256 bits.
 const ENVELOPE: u64 = relay_header(32) as u64;
 
 /// Stream in a packet, in bytes: with its envelope it fits into 1500.
@@ -33,7 +33,7 @@ pub struct Mpath {
     receiver: Receiver,
     proxies: Vec<ProxySpec>,
     over: bool,
-    /// What was seen of each proxy's path, and of the direct one, over time.
+    /// Records of each proxy's path, and of the direct one, over time.
     history: BTreeMap<Option<ProxyId>, History>,
     /// Shared losses so far that moved load to the direct path, over time.
     aggregations: Vec<(Instant, f64)>,
@@ -42,7 +42,7 @@ pub struct Mpath {
 /// A path over time.
 #[derive(Default)]
 struct History {
-    /// Which path it was when last observed, how many packets that had delivered, and when that was.
+    /// Which path it was at the last observation, the packets that it had delivered by then, and when that was.
     last: Option<(PathId, u64, Instant)>,
     windows: Vec<(Instant, f64)>,
     rates: Vec<(Instant, f64)>,
@@ -184,7 +184,7 @@ impl Mpath {
 
     /// When either end wants to be called.
     fn next(&self, now: Instant) -> Option<Instant> {
-        /// Never at this very instant again, whatever was rounded.
+        /// At least a microsecond from now, so that rounding cannot wake it at this instant for ever.
         const NEXT: Duration = Duration::from_micros(1);
         let timeouts = [self.sender.timeout(), self.receiver.timeout()];
         let next = timeouts.into_iter().flatten().min()?;

@@ -27,7 +27,7 @@ pub struct OnOff {
     over: bool,
 }
 
-/// What has been produced, in units that leave whole: what of one is missing when a period ends comes in the next.
+/// What has been produced, in whole units: the part of a unit left when a period ends is completed in the next period.
 struct Source {
     spec: OnOffSpec,
     rng: Pcg64Mcg,
@@ -40,7 +40,7 @@ struct Source {
 }
 
 impl Source {
-    /// Enters the periods that have begun by now.
+    /// Enters the periods that have begun by `now`.
     fn advance(&mut self, now: Instant) {
         loop {
             let from = match self.period {
@@ -56,7 +56,7 @@ impl Source {
                 true => self.spec.on,
                 false => self.spec.off,
             };
-            // A tail may be longer than any run, and rounding may make nothing of a period.
+            // A drawn period can be longer than any run, or be rounded to nothing.
             let seconds = of.draw(&mut self.rng).clamp(1e-9, 1e8);
             self.period = Some([from, from + Duration::from_secs_f64(seconds)]);
         }
@@ -73,16 +73,16 @@ impl Source {
         self.spec.mbps * 1e6 / 8.0
     }
 
-    /// Bytes of the units that are whole by now.
+    /// Bytes of the units that are complete by `now`.
     fn owed(&mut self, now: Instant) -> u64 {
         self.advance(now);
         let [from, _] = self.period.unwrap_or([now; 2]);
         let produced = self.before + self.produced_in(now - from);
-        // A unit is due at a whole nanosecond, which may be a little before it is whole.
+        // A unit is due at a whole nanosecond, which can lie slightly before it is complete.
         (produced + 1e-3) as u64 / self.unit * self.unit
     }
 
-    /// When there may be more than so many.
+    /// When there can be more than `bytes`.
     fn next(&self, now: Instant, bytes: u64) -> Instant {
         let [from, to] = self.period.unwrap_or([now; 2]);
         if !self.is_on {
@@ -117,7 +117,7 @@ impl OnOff {
         }
     }
 
-    /// Writes what is owed; when there will be more.
+    /// Writes the bytes owed. Returns when there will be more.
     fn write(&mut self, now: Instant, end: &mut Connection) -> Instant {
         let owed = self.source.owed(now);
         if end.is_established() {

@@ -14,7 +14,7 @@ use tidegate_scenario::{RunResult, Side};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
-/// What there is to fetch.
+/// The objects of a page.
 pub struct Content {
     /// Sizes of the objects, in bytes.
     pub sizes: Vec<u64>,
@@ -25,7 +25,7 @@ pub struct Content {
 /// A browser and its server.
 pub struct Page {
     content: Content,
-    /// Connections at most.
+    /// Largest number of connections.
     most: usize,
     pause: Duration,
     log: Fetches,
@@ -36,7 +36,7 @@ pub struct Page {
     /// Objects asked for and objects that have come.
     asked: usize,
     come: usize,
-    /// When the next page begins, between two.
+    /// When the next page begins; set between two pages.
     next: Option<Instant>,
 }
 
@@ -90,7 +90,7 @@ impl Page {
         });
     }
 
-    /// An object has come whole on a lane: ask for another on it.
+    /// An object has arrived completely on a lane: requests another one on it.
     fn object_came(&mut self, now: Instant, lane: usize, end: &mut Connection) -> Option<Instant> {
         self.come += 1;
         let sizes = &self.content.sizes;
@@ -104,7 +104,7 @@ impl Page {
             exchange.ask(bytes);
             exchange.client(now, end);
         }
-        // After the first object the others need connections.
+        // After the first object the other lanes open their connections.
         (self.come == 1).then_some(now)
     }
 
@@ -168,7 +168,7 @@ impl Application for Page {
 
     fn closed(&mut self, now: Instant, tag: u32, _hosts: &Hosts) -> Option<Instant> {
         let place = tag.checked_sub(self.first_tag)? as usize;
-        // A connection that broke takes its page with it.
+        // A broken connection ends its page.
         let broke = self.next.is_none() && place < self.lanes.len();
         broke.then(|| self.pause_from(now)).flatten()
     }
@@ -184,7 +184,7 @@ impl Application for Page {
     }
 }
 
-/// The server closes when the client has.
+/// The server closes once the client has closed.
 fn close_too(side: Side, end: &mut Connection) -> Option<Instant> {
     if side == Side::Server && end.at_end() {
         end.close();

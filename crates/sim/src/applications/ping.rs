@@ -20,14 +20,15 @@ pub struct Ping {
     bytes: u64,
     next: Option<Instant>,
     times: Distribution,
-    /// Sum and number of the round trips by the bin of that length in which they began, if anybody wants to know.
+    /// Sum and number of the round trips by the bin in which they began, with the length of a bin; none without
+    /// curves.
     curve: Option<(Duration, Bins)>,
     window: Window,
     over: bool,
 }
 
 impl Ping {
-    /// An echo every so often.
+    /// Sends an echo at each interval.
     pub fn new(
         name: &str,
         interval_ms: f64,

@@ -1,4 +1,4 @@
-//! A stream that Sprout carries: both its ends, a source that always has something to send, and a sink that counts.
+//! A stream over Sprout: both its ends, a source that always has data, and a sink that counts.
 
 use super::{Application, Context, Flow};
 use crate::hosts::Hosts;
@@ -18,13 +18,13 @@ const AGE_INTERVAL: Duration = Duration::from_millis(1);
 pub struct Sprout {
     flow: Flow,
     estimate: Estimate,
-    /// Once it has begun.
+    /// Both ends, once the term has begun.
     ends: Option<(Sender, Receiver)>,
     age: Age,
     over: bool,
 }
 
-/// How old the newest packet is that has arrived, over time: "end-to-end delay" of the paper's §5.1.
+/// Age of the newest packet that has arrived, over time: "end-to-end delay" of the paper's §5.1.
 struct Age {
     newest: Option<Instant>,
     sampled_at: Instant,
@@ -33,7 +33,7 @@ struct Age {
 }
 
 impl Age {
-    /// Takes the samples that were due until now.
+    /// Takes the samples that were due until `now`.
     fn sample(&mut self, now: Instant) {
         while self.sampled_at + AGE_INTERVAL <= now {
             self.sampled_at += AGE_INTERVAL;
@@ -66,7 +66,7 @@ impl Sprout {
         }
     }
 
-    /// Sends what may be sent, and the receiver's forecast at the end of a tick.
+    /// Sends what the window allows, and the receiver's forecast at the end of a tick.
     fn step(&mut self, context: &mut Context) -> Option<Instant> {
         let now = context.now();
         let (sender, receiver) = self.ends.as_mut()?;

@@ -8,9 +8,9 @@ use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, SlowReader, Workloa
 use tidegate_tcp::Connection;
 use tidegate_time::{Instant, earlier};
 
-/// How long a kernel takes to let a process run that waits for data, on a processor that is idle but
-/// awake; of 20, 35 and 50 µs the one with which `tidegate validate` agrees best. What a cell's burst
-/// brings meanwhile is acknowledged when the process has read it (`tcp_cleanup_rbuf`), not by twos.
+/// How long a kernel takes to run a process that waits for data, on an idle but awake processor; of 20, 35 and 50 µs
+/// the value with which `tidegate validate` agrees best. Data that a cell's burst brings meanwhile are acknowledged
+/// once the process has read them (`tcp_cleanup_rbuf`), not after every second segment.
 const WAKE_UP: Duration = Duration::from_micros(20);
 
 /// A source and a sink.
@@ -21,19 +21,19 @@ struct Stream {
     written: u64,
     source_start: Option<Instant>,
     sink: Sink,
-    /// Where the arrival of each chunk is noted, if there are chunks.
+    /// The arrivals of chunks, if there are chunks.
     chunks: Option<Fetches>,
 }
 
 /// How the receiving application reads.
 enum Sink {
-    /// Whatever has arrived, as soon as it is awake.
+    /// Reads everything that has arrived, as soon as it is awake.
     Prompt { wakes: Option<Instant> },
     /// At a rate of its own.
     Slow(Reading),
 }
 
-/// Reads every now and then what its rate allows since the connection was there.
+/// Reads at intervals what its rate allows since the connection opened.
 struct Reading {
     reader: SlowReader,
     since: Option<Instant>,
@@ -122,7 +122,7 @@ impl Application for Stream {
 }
 
 impl Stream {
-    /// Writes what is owed; when there will be more, if that is only a matter of time.
+    /// Writes the bytes owed. Returns when there will be more, if that depends on time alone.
     fn write(&mut self, now: Instant, end: &mut Connection) -> Option<Instant> {
         if !end.is_established() || self.schedule.total_bytes() == Some(self.written) {
             return None;
@@ -135,13 +135,13 @@ impl Stream {
             end.close();
             return None;
         }
-        // Rounding may name this very instant for a byte that is not due yet.
+        // Rounding can name this very instant for a byte that is not due yet.
         const NEXT: Duration = Duration::from_micros(1);
         let due = start + self.schedule.next_due(self.written);
         (taken == owed).then(|| due.max(now + NEXT))
     }
 
-    /// Reads what the application wants; when it wants more, if that is only a matter of time.
+    /// Reads what the application wants. Returns when it wants more, if that depends on time alone.
     fn read(&mut self, now: Instant, end: &mut Connection) -> Option<Instant> {
         match &mut self.sink {
             Sink::Prompt { wakes } => {
@@ -149,7 +149,7 @@ impl Stream {
                     return None;
                 }
                 let at = *wakes.get_or_insert(now + WAKE_UP);
-                // A textbook's host has nobody to wake.
+                // On a textbook's host no process has to wake.
                 if now < at && !end.receiver().is_textbook() {
                     return Some(at);
                 }
@@ -181,7 +181,7 @@ impl Stream {
         }
     }
 
-    /// Notes every chunk whose last byte is among those after the first `from`.
+    /// Records every chunk whose last byte came after the first `from` bytes.
     fn note_chunks(&mut self, from: u64, now: Instant) {
         let (Some(log), Some(start)) = (&mut self.chunks, self.source_start) else {
             return;
@@ -196,7 +196,7 @@ impl Stream {
 }
 
 impl Reading {
-    /// Bytes that it wants at `now`: none but when it is time.
+    /// Bytes that it wants at `now`: none before its next read is due.
     fn wants(&mut self, now: Instant) -> u64 {
         let start = *self.since.get_or_insert(now);
         if now < *self.next.get_or_insert(now + ReadRate::TICK) {

@@ -25,28 +25,28 @@ pub struct Video {
     chunk_bytes: u64,
 }
 
-/// What the server has.
+/// The bit rates that the server offers.
 enum Source {
-    /// One bit rate, in chunks of so many bytes.
+    /// One bit rate, with the bytes of a chunk.
     One(u64),
     /// Several bit rates.
     Several(Box<Several>),
 }
 
-/// Bit rates, of which the player chooses one for each chunk.
+/// Bit rates; the player chooses one for each chunk.
 struct Several {
     abr: Abr,
-    /// In Mbit/s, and bytes of a chunk of each.
+    /// The rates in Mbit/s, with the bytes of a chunk.
     ladder: Vec<(f64, u64)>,
-    /// That of the last chunk that was asked for.
+    /// The step of the chunk requested last.
     step: Option<usize>,
     played: Played,
     weights: QoeSpec,
 }
 
 impl Video {
-    /// A video of `mbps` in chunks of some seconds, of which the player keeps some seconds and begins
-    /// with some.
+    /// A video of `mbps`. `seconds` are the length of a chunk, of the player's buffer, and of what it buffers before
+    /// it begins to play.
     pub fn new(name: &str, mbps: f64, seconds: [f64; 3], window: Window) -> Self {
         let source = Source::One(chunk_bytes(mbps, seconds[0]));
         Self::playing(name, source, seconds, window)
@@ -88,7 +88,7 @@ impl Video {
         }
     }
 
-    /// Asks for the next chunk if there is room for it; when there will be, if there is none yet.
+    /// Requests the next chunk if the buffer has room. Returns when there will be room, if there is none yet.
     fn ask(&mut self, now: Instant) -> Option<Instant> {
         let player = self.player.as_ref()?;
         let room_at = player.room_at(now, self.chunk, self.buffer);
@@ -169,7 +169,7 @@ impl Application for Video {
 }
 
 impl Source {
-    /// Bytes of the next chunk, while that much video is buffered.
+    /// Bytes of the next chunk, with that much video buffered.
     fn choose(&mut self, buffered: Duration) -> u64 {
         match self {
             Self::One(bytes) => *bytes,
@@ -181,7 +181,7 @@ impl Source {
         }
     }
 
-    /// The chunk that was asked for has come, which took that long.
+    /// The chunk requested last has arrived, after that time.
     fn came(&mut self, took: Duration) {
         if let Self::Several(several) = self
             && let Some(step) = several.step

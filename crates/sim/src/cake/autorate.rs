@@ -1,6 +1,6 @@
-//! The rules by which cake-autorate (github.com/lynxthecat/cake-autorate, commit 94238be of 2026-08-19, after its version
-//! 3.5.0) steers the rates of two shapers: by round
-//! trips of echoes to some reflectors, and by how much of each rate is used. Names and defaults are its own.
+//! The rules by which cake-autorate (github.com/lynxthecat/cake-autorate, commit 94238be of 2026-08-19, after its
+//! version 3.5.0) steers the rates of two shapers. It goes by round trips of echoes to some reflectors and by how much
+//! of each rate is used. Names and defaults are its own.
 //!
 //! ```text
 //!  each answer:   half of the round trip − its reflector's baseline = delta; of the last 6 deltas
@@ -9,11 +9,12 @@
 //!    else, once in a second:   1 % towards the base rate
 //! ```
 //!
-//! Thresholds grow by the time that a packet takes at the shaper's rate. With echoes (its default, by fping) half of a round
-//! trip stands for either direction, so that it cannot tell which one is long: what delays one lowers both.
+//! Thresholds grow by the transmission time of a packet at the shaper's rate. With echoes (its default, by fping) half
+//! of a round trip stands for either direction. It cannot tell which direction is delayed, so a delay in one lowers
+//! both rates.
 //!
-//! Left out: reflectors that answer worse than others and are replaced, since here all answer alike; and its sleep after a
-//! minute without load.
+//! Left out: it replaces reflectors that answer worse than others (here all answer alike), and sleeps after a minute
+//! without load.
 
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -21,19 +22,20 @@ use tidegate_time::Instant;
 /// Reflectors (`no_pingers`).
 pub const PINGERS: usize = 6;
 
-/// Time between two echoes to the same reflector (`reflector_ping_interval_s`); the others' lie evenly between.
+/// Time between two echoes to the same reflector (`reflector_ping_interval_s`); echoes to the others are spread evenly
+/// in between.
 pub const PING_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Time between two looks at how much has passed in µs, at least (`monitor_achieved_rates_interval_ms`).
+/// Shortest time between two measurements of how much has passed, in µs (`monitor_achieved_rates_interval_ms`).
 const MONITOR_INTERVAL_US: i64 = 200_000;
 
-/// It sleeps for tenths of a second (`sleep_remaining_tick_time`).
+/// The script sleeps in steps of a tenth of a second (`sleep_remaining_tick_time`).
 const SLEEP_STEP_US: i64 = 100_000;
 
 /// Baseline of a reflector before its first answer, in µs.
 const FIRST_BASELINE_US: i64 = 100_000;
 
-/// By which part a baseline rises and falls to what is measured (`alpha_baseline_increase`, `_decrease`), in millionths.
+/// Weight of a measurement in a rising and a falling baseline (`alpha_baseline_increase`, `_decrease`), in millionths.
 const BASELINE_UP: i64 = 1_000;
 const BASELINE_DOWN: i64 = 900_000;
 
@@ -41,8 +43,8 @@ const BASELINE_DOWN: i64 = 900_000;
 const WINDOW: usize = 6;
 const LATE: usize = 3;
 
-/// Deltas in µs: of answers that are late (`owd_delta_delay_thr_ms`), up to which the rate rises fastest, from which it falls
-/// fastest (`avg_owd_delta_max_adjust_up_thr_ms`, `_down_thr_ms`).
+/// Deltas in µs: above which an answer is late (`owd_delta_delay_thr_ms`), up to which the rate rises fastest, and
+/// from which it falls fastest (`avg_owd_delta_max_adjust_up_thr_ms`, `_down_thr_ms`).
 const LATE_US: i64 = 30_000;
 const FASTEST_UP_US: i64 = 10_000;
 const FASTEST_DOWN_US: i64 = 60_000;
@@ -65,7 +67,7 @@ const AFTER_DECAY: Duration = Duration::from_millis(1_000);
 /// A packet of the largest size: an Ethernet's MTU, in bits.
 const LARGEST_BITS: i64 = 8 * 1_500;
 
-/// Least, base and most of a rate, in kbit/s; all three the same: it is not steered.
+/// Least, base and largest rate, in kbit/s; if all three are equal, the rate is fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     pub least: i64,
@@ -78,24 +80,24 @@ pub struct Bounds {
 struct Shaped {
     bounds: Bounds,
     rate: i64,
-    /// What has passed in the last interval, in percent of the rate.
+    /// Load of the last interval, in percent of the rate.
     load: i64,
-    /// Whether that is news to the rate.
+    /// Whether that load has been measured since the rate last changed.
     is_news: bool,
     last_fall: Instant,
     last_decay: Instant,
 }
 
-/// What steers the two rates.
+/// The controller of the two rates.
 #[derive(Clone, Debug)]
 pub struct Autorate {
     directions: [Shaped; 2],
-    /// What it takes for the time between two looks at how much has passed, in µs: that in which ten of the largest packets
-    /// go there and back at the base rates. The script's process that looks never learns of other rates.
+    /// Its estimate of the time between two measurements of how much has passed, in µs: the time in which ten of the
+    /// largest packets go there and back at the base rates. The script's measuring process never learns of other rates.
     monitor_us: i64,
     baselines_us: [i64; PINGERS],
     deltas_us: [i64; WINDOW],
-    /// Which of the deltas were late when they came; by direction.
+    /// Which of the deltas were late on arrival; by direction.
     late: [[bool; WINDOW]; 2],
     next: usize,
 }
@@ -128,7 +130,7 @@ impl Autorate {
         [0, 1].map(|direction| self.directions[direction].rate)
     }
 
-    /// So many bytes have passed the shapers since the last time.
+    /// That many bytes have passed the shapers since the last call.
     pub fn achieved(&mut self, bytes: [u64; 2]) {
         for (shaped, bytes) in self.directions.iter_mut().zip(bytes) {
             let achieved = 8_000 * bytes as i64 / self.monitor_us;
@@ -137,8 +139,8 @@ impl Autorate {
         }
     }
 
-    /// When to look at what has passed next: after what it takes for the time between, rounded to what it can sleep. A half
-    /// is rounded down, since a little of it has gone by then.
+    /// Time until the next measurement: its estimate, rounded to what it can sleep. A half is rounded down, since a
+    /// little of the time has already gone by.
     pub fn monitor_interval(&self) -> Duration {
         let steps = (self.monitor_us + SLEEP_STEP_US / 2 - 1) / SLEEP_STEP_US;
         Duration::from_micros((steps * SLEEP_STEP_US) as u64)
@@ -205,7 +207,7 @@ impl Shaped {
         self.rate = self.rate * factor / 1_000_000;
     }
 
-    /// Without load, a step to the base rate.
+    /// Without load, moves a step towards the base rate.
     fn decay(&mut self) {
         let Bounds { base, .. } = self.bounds;
         self.rate = match self.rate.cmp(&base) {

@@ -1,4 +1,4 @@
-//! What `tc -s qdisc show` of Linux 6.12 says of CAKE at some rates, in the digits that it prints.
+//! `tc -s qdisc show` of Linux 6.12 for CAKE at some rates, in the digits that it prints.
 
 use super::*;
 

@@ -22,7 +22,7 @@ fn number(packet: Packet) -> u32 {
     }
 }
 
-/// Polls at each event; what came when, in nanoseconds.
+/// Polls at each event. Returns what entered when, in nanoseconds.
 fn drain(interface: &mut Interface) -> Vec<(u64, u32)> {
     let mut came = Vec::new();
     while let Some(at) = interface.next_event() {
@@ -60,7 +60,7 @@ fn who_comes_while_others_wait_waits_behind_them() {
     let mut interface = Interface::behind(20e6);
     assert!(interface.arrive(Instant::ZERO, packet(0, 1500)).is_some());
     assert!(interface.arrive(Instant::ZERO, packet(1, 1500)).is_none());
-    // It is free, but what waits has not been taken yet.
+    // The wire is free, but the packet that waits has not been polled yet.
     let at = Instant::from_nanos(4800);
     assert!(interface.arrive(at, packet(2, 1500)).is_none());
     assert_eq!(drain(&mut interface), [(4800, 1), (9600, 2)]);

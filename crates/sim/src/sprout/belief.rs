@@ -1,8 +1,8 @@
-//! What the receiver takes the link's rate to be (§3.1, §3.2): a probability for each of 256 rates.
+//! The receiver's belief about the link's rate (§3.1, §3.2): a probability for each of 256 rates.
 //!
-//! Packets leave the link as a Poisson process whose rate λ wanders: in a time τ by a normal deviation of σ√τ. An outage,
-//! λ = 0, ends only with the rate λz. Each tick this spreads the belief, and what arrived in it is weighed by Poisson's
-//! probability.
+//! Packets leave the link as a Poisson process whose rate λ performs a random walk: over a time τ it changes with a
+//! standard deviation of σ√τ. An outage, λ = 0, ends at the rate λz. Each tick widens the belief by this walk, then
+//! weighs it by the Poisson probability of the packets that arrived.
 
 use super::TICK;
 use std::sync::LazyLock;
@@ -13,19 +13,19 @@ pub const RATES: usize = 256;
 /// The highest rate, in packets a second.
 pub const MOST_RATE: f64 = 1000.0;
 
-/// σ: how the rate wanders, in packets/s/√s.
+/// σ: standard deviation of the rate's walk, in packets/s/√s.
 const WANDER: f64 = 200.0;
 
-/// λz: outages that end in a second of outage.
+/// λz: rate at which outages end, per second.
 const ESCAPE: f64 = 1.0;
 
-/// Deviations beyond which a tick does not take the rate.
+/// Standard deviations to which a tick's change of the rate is cut off.
 const REACH: f64 = 5.0;
 
 /// The tick in seconds.
 pub const TICK_S: f64 = TICK.as_millis() as f64 / 1e3;
 
-/// From one rate to the next, in packets a second.
+/// Difference between neighbouring rates, in packets a second.
 const STEP: f64 = MOST_RATE / (RATES - 1) as f64;
 
 /// The `nth` rate, in packets a second.
@@ -33,18 +33,18 @@ pub fn rate(nth: usize) -> f64 {
     nth as f64 * STEP
 }
 
-/// Where a tick takes a rate.
+/// How a tick changes the rate.
 #[derive(Debug)]
 struct Drift {
-    /// Probability of so many rates up, or as many down.
+    /// Probability of a change by that many rates, up or down alike.
     by: Vec<f64>,
-    /// That an outage lasts.
+    /// Probability that an outage lasts.
     stays: f64,
 }
 
 static DRIFT: LazyLock<Drift> = LazyLock::new(|| {
     let deviation = WANDER * libm::sqrt(TICK_S);
-    // The normal distribution up to half a rate beyond so many.
+    // The normal distribution, up to half a rate beyond `rates`.
     let below = |rates: f64| {
         let x = rates * STEP / deviation;
         0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
@@ -64,14 +64,14 @@ pub struct Belief {
 }
 
 impl Belief {
-    /// Nothing is known: all rates are as likely.
+    /// Nothing is known: all rates are equally likely.
     pub fn uniform() -> Self {
         Self {
             of: [1.0 / RATES as f64; RATES],
         }
     }
 
-    /// It is the `nth` rate.
+    /// The rate is certainly the `nth`.
     pub fn certain(nth: usize) -> Self {
         let mut of = [0.0; RATES];
         of[nth] = 1.0;
@@ -83,7 +83,7 @@ impl Belief {
         &self.of
     }
 
-    /// A tick passes (§3.2.1). What would wander below 0 or beyond the highest rate counts no longer.
+    /// A tick passes (§3.2.1). Probability that would move below 0 or beyond the highest rate is dropped.
     pub fn evolve(&mut self) {
         let drift = &*DRIFT;
         let reach = drift.by.len() - 1;
@@ -100,7 +100,7 @@ impl Belief {
         self.normalise();
     }
 
-    /// So many packets have arrived in a tick (§3.2.2).
+    /// `packets` packets have arrived in a tick (§3.2.2).
     pub fn observe(&mut self, packets: u32) {
         let mut weights = [f64::NEG_INFINITY; RATES];
         for (nth, weight) in weights.iter_mut().enumerate() {
@@ -118,13 +118,13 @@ impl Belief {
         if sum > 0.0 {
             self.of.iter_mut().for_each(|p| *p /= sum);
         } else {
-            // What was seen was held impossible.
+            // The belief held this observation impossible: start anew.
             *self = Self::uniform();
         }
     }
 }
 
-/// The logarithm of Poisson's probability of `packets` where `mean` are expected, but for what all means have in common.
+/// The logarithm of the Poisson probability of `packets` with a mean of `mean`, without the term that all means share.
 pub fn log_poisson(mean: f64, packets: u32) -> f64 {
     match (mean > 0.0, packets) {
         (true, _) => f64::from(packets) * libm::log(mean) - mean,

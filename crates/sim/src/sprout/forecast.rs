@@ -1,20 +1,20 @@
-//! How many packets will have arrived (§3.3): of the distribution of each tick's cumulative count the 5th percentile.
+//! How many packets will have arrived (§3.3): the 5th percentile of the cumulative count at each tick.
 //!
-//! What follows from a rate that is certain is reckoned once: that rate wanders tick by tick, each tick delivers by Poisson,
-//! and the counts of ticks are added as if they were independent of each other, as the authors' program does. A belief's
-//! distribution is their mixture.
+//! The distributions for each certain rate are computed once: the rate walks tick by tick, each tick delivers by
+//! Poisson, and the counts of ticks are added as if they were independent, as the authors' program does. The
+//! distribution for a belief is their mixture.
 
 use super::HORIZON;
 use super::belief::{Belief, RATES, TICK_S, log_poisson, rate};
 use std::sync::LazyLock;
 
-/// Probability with which fewer packets arrive than are forecast (§3.3).
+/// Probability that fewer packets arrive than forecast (§3.3).
 const CAUTION: f64 = 0.05;
 
-/// Packets that arrive in a tick at most: twice the highest rate's mean. What is beyond counts as these.
+/// Largest count of packets in a tick: twice the highest rate's mean. Larger counts are included in it.
 const MOST: usize = 40;
 
-/// Of each tick, and of each count until its end, the probability of that or less for each rate.
+/// For each tick, each cumulative count up to its end and each rate: the probability of at most that count.
 type Tables = [Vec<[f64; RATES]>; HORIZON];
 
 static TABLES: LazyLock<Tables> = LazyLock::new(tables);
@@ -38,7 +38,7 @@ fn tables() -> Tables {
     tables
 }
 
-/// Probabilities of the packets of a tick at that rate.
+/// Probabilities of the number of packets in a tick at that rate.
 fn poisson(rate: f64) -> [f64; MOST + 1] {
     let mut probabilities = [0.0; MOST + 1];
     let mut log_factorial = 0.0;
@@ -56,7 +56,7 @@ fn poisson(rate: f64) -> [f64; MOST + 1] {
     probabilities
 }
 
-/// What arrives in a tick by that belief.
+/// Distribution of a tick's arrivals under that belief.
 fn mixture(belief: &Belief, arrivals: &[[f64; MOST + 1]]) -> [f64; MOST + 1] {
     let mut mixture = [0.0; MOST + 1];
     let likely = belief.probabilities().iter().zip(arrivals);
@@ -78,7 +78,7 @@ fn convolve(one: &[f64], other: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Packets that will have arrived at the end of each of the next ticks, with a probability of 95 % or more.
+/// Packets that will have arrived by the end of each of the next ticks with a probability of at least 95 %.
 pub fn cautious(belief: &Belief) -> [u32; HORIZON] {
     let mut least = 0;
     std::array::from_fn(|tick| {
@@ -87,14 +87,14 @@ pub fn cautious(belief: &Belief) -> [u32; HORIZON] {
             let both = belief.probabilities().iter().zip(row);
             both.map(|(p, below)| p * below).sum()
         };
-        // Mixtures of distributions grow with the count, as these do.
+        // A mixture's distribution function rises with the count, as each of its parts does.
         let count = table.partition_point(|row| below(row) < CAUTION) as u32;
         least = least.max(count);
         least
     })
 }
 
-/// What arrives if so many packets go on arriving in each tick (§3.5, Sprout-EWMA): no caution.
+/// Arrivals if that many packets keep arriving in each tick (§3.5, Sprout-EWMA): no caution.
 pub fn steady(packets_a_tick: f64) -> [u32; HORIZON] {
     std::array::from_fn(|tick| (packets_a_tick * (tick + 1) as f64) as u32)
 }

@@ -1,4 +1,4 @@
-//! The receiver: counts what arrives in each tick, and forecasts.
+//! The receiver: counts arrivals in each tick, and forecasts.
 
 use super::belief::Belief;
 use super::{Data, Forecast, HORIZON, PACKET_BYTES, TICK, forecast};
@@ -8,10 +8,10 @@ use tidegate_time::Instant;
 /// Weight of the latest tick in Sprout-EWMA's mean.
 const GAIN: f64 = 1.0 / 8.0;
 
-/// Packets a tick that Sprout-EWMA begins with.
+/// Packets a tick with which Sprout-EWMA begins.
 const FIRST: f64 = 1.0;
 
-/// What is known of the link's rate.
+/// The estimate of the link's rate.
 #[derive(Clone, Debug)]
 pub enum Estimate {
     /// Sprout: a belief.
@@ -21,17 +21,17 @@ pub enum Estimate {
 }
 
 impl Estimate {
-    /// Sprout's, before anything has arrived.
+    /// Sprout's estimate before anything has arrived.
     pub fn cautious() -> Self {
         Self::Belief(Box::new(Belief::uniform()))
     }
 
-    /// Sprout-EWMA's.
+    /// Sprout-EWMA's initial estimate.
     pub const fn steady() -> Self {
         Self::Mean(FIRST)
     }
 
-    /// A tick has passed: that many packets have arrived in it, or nobody sent any.
+    /// A tick has passed, in which that many packets arrived; none: the sender sent nothing.
     fn tick(&mut self, packets: Option<f64>) {
         match self {
             Self::Belief(belief) => {
@@ -58,7 +58,7 @@ impl Estimate {
     }
 }
 
-/// To the next whole packet, and whatever has come is one at least.
+/// Rounds to whole packets, and any arrival up to at least one.
 fn whole(packets: f64) -> u32 {
     let least = if packets > 0.0 { 1 } else { 0 };
     ((packets + 0.5) as u32).max(least)
@@ -72,17 +72,17 @@ pub struct Receiver {
     tick: Instant,
     /// Bytes that have arrived in it.
     bytes: u64,
-    /// Until then the sender has said to send nothing.
+    /// The sender has announced that it sends nothing until then.
     silent_until: Instant,
-    /// Bytes before this number have arrived or are lost.
+    /// All bytes before this number have arrived or are lost.
     settled: u64,
-    /// What has arrived behind that: its bytes by its number.
+    /// Packets that arrived beyond that number: their bytes by sequence number.
     beyond: BTreeMap<u64, u64>,
     newest: Option<Instant>,
 }
 
 impl Receiver {
-    /// One that begins now.
+    /// A receiver that begins now.
     pub const fn new(estimate: Estimate, now: Instant) -> Self {
         Self {
             estimate,
@@ -95,12 +95,12 @@ impl Receiver {
         }
     }
 
-    /// When this tick ends, and [`Self::advance`] is to be called.
+    /// When this tick ends; call [`Self::advance`] then.
     pub fn tick_ends(&self) -> Instant {
         self.tick + TICK
     }
 
-    /// Ends the ticks that are over. Of those in which the sender had nothing to send, and nothing came, nothing is learnt.
+    /// Ends the ticks that are over. A tick in which the sender announced silence and nothing came teaches nothing.
     pub fn advance(&mut self, now: Instant) {
         while self.tick_ends() <= now {
             let packets = self.bytes as f64 / PACKET_BYTES as f64;
@@ -122,7 +122,7 @@ impl Receiver {
         self.beyond = self.beyond.split_off(&self.settled);
     }
 
-    /// What the sender is to know.
+    /// The forecast to send.
     pub fn forecast(&self) -> Forecast {
         Forecast {
             cumulative: self.estimate.forecast(),

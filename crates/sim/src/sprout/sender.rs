@@ -1,4 +1,4 @@
-//! The sender (§3.5): as much as will have left the queue within 100 ms, by the latest forecast.
+//! The sender (§3.5): sends as much as will have left the queue within 100 ms, by the latest forecast.
 
 use super::{Data, Forecast, HEADERS, HORIZON, PACKET_BYTES, TICK};
 use std::collections::VecDeque;
@@ -8,10 +8,10 @@ use tidegate_time::Instant;
 /// Ticks that a packet may wait: 100 ms.
 const TOLERANCE: usize = 5;
 
-/// What has not arrived by then is overtaken, and lost (§3.4).
+/// A packet that has not arrived is lost once one that was sent this much later has (§3.4).
 const REORDERING: Duration = Duration::from_millis(10);
 
-/// A sender that has nothing to send says so that often.
+/// Interval of heartbeats, by which a sender says that it has nothing to send.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
 /// The sending end, of a source that always has something to send.
@@ -19,19 +19,19 @@ const HEARTBEAT: Duration = Duration::from_millis(50);
 pub struct Sender {
     /// Bytes sent.
     sent: u64,
-    /// Of the packets of the last 10 ms: their numbers, and when they were sent.
+    /// The packets of the last 10 ms: their sequence numbers, and when they were sent.
     recent: VecDeque<(u64, Instant)>,
     forecast: Forecast,
     received_at: Instant,
     /// Ticks of the forecast that are over.
     tick: usize,
-    /// Bytes in the queue, as the forecast has it.
+    /// Bytes in the queue, according to the forecast.
     queue: u64,
     heartbeat_at: Instant,
 }
 
 impl Sender {
-    /// One that begins now, with what is forecast before anything is known.
+    /// A sender that begins now, with the forecast of a receiver that knows nothing.
     pub const fn new(cumulative: [u32; HORIZON], now: Instant) -> Self {
         Self {
             sent: 0,
@@ -48,7 +48,7 @@ impl Sender {
         }
     }
 
-    /// A forecast has arrived; a later one that does not know of more is an older one that was overtaken.
+    /// A forecast has arrived. One that acknowledges no more than an earlier one has been overtaken and is old.
     pub fn receive(&mut self, now: Instant, forecast: &Forecast) {
         if forecast.received_or_lost < self.forecast.received_or_lost {
             return;
@@ -59,7 +59,7 @@ impl Sender {
         self.queue = self.sent.saturating_sub(forecast.received_or_lost);
     }
 
-    /// When the window may be larger, or a heartbeat is due.
+    /// When the window can grow, or a heartbeat is due.
     pub fn next(&self) -> Instant {
         let tick = self.received_at + TICK * (self.tick as u32 + 1);
         if self.tick + 1 < HORIZON {
@@ -69,7 +69,7 @@ impl Sender {
         }
     }
 
-    /// Takes off the queue what the ticks that are over were to deliver.
+    /// Takes off the queue what the forecast delivers in the ticks that are over.
     fn advance(&mut self, now: Instant) {
         while self.tick + 1 < HORIZON && now >= self.received_at + TICK * (self.tick as u32 + 1) {
             let before = self.tick.checked_sub(1).map_or(0, |tick| self.until(tick));
@@ -78,7 +78,7 @@ impl Sender {
         }
     }
 
-    /// Bytes that are forecast until the end of a tick.
+    /// Bytes forecast until the end of a tick.
     fn until(&self, tick: usize) -> u64 {
         u64::from(self.forecast.cumulative[tick.min(HORIZON - 1)]) * PACKET_BYTES
     }
@@ -90,7 +90,7 @@ impl Sender {
         leaves.saturating_sub(self.queue)
     }
 
-    /// A flight of packets, or a heartbeat, or nothing.
+    /// Returns a flight of packets, a heartbeat, or nothing.
     pub fn transmit(&mut self, now: Instant) -> Vec<Data> {
         let packets = self.window(now) / PACKET_BYTES;
         let mut flight: Vec<_> = (0..packets)

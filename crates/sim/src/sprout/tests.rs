@@ -1,4 +1,4 @@
-//! Inference, forecasts, the two ends, each by itself.
+//! Inference, forecasts, and each of the two ends by itself.
 
 mod ends;
 mod inference;

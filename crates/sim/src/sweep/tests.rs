@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What is taken of `jobs` on `threads`, and what comes of it.
+/// The results taken of `jobs` on `threads`, and the sweep's own result.
 fn taken(
     jobs: usize,
     threads: usize,
@@ -48,7 +48,7 @@ fn threads_work_at_the_same_time() {
             *inside
         };
         most.fetch_max(now, Ordering::Relaxed);
-        // Until somebody else is inside too: with one thread this would never end.
+        // Wait until another job is inside too: with one thread this would never end.
         while most.load(Ordering::Relaxed) < 2 {
             thread::yield_now();
         }

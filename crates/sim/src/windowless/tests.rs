@@ -4,11 +4,11 @@ use crate::route::RouteId;
 use proptest::prelude::*;
 use tidegate_scenario::{Direction, LinkSpec, RateSpec, Workload, WorkloadKind};
 
-/// Milliseconds for which data come, one packet each, and are answered by one for two of them.
+/// For that many milliseconds data arrive, one packet each; every second one is answered.
 const FOR_MS: u64 = 20_000;
-/// For so long after a signal they come half as fast as before it.
+/// After a signal the data come half as fast for that long.
 const SLOW_MS: u64 = 3_000;
-/// Round trip without a queue, and from one echo to the next.
+/// Round trip without a queue, and interval of echoes.
 const FLOOR: Duration = Duration::from_millis(50);
 const ECHO_MS: u64 = 29;
 
@@ -61,7 +61,7 @@ impl Edge {
         self.note(now, released.and_then(Released::passes));
     }
 
-    /// All that is due before `now`.
+    /// Releases everything due before `now`.
     fn release(&mut self, now: Instant) {
         while let Some((at, target)) = self.events.pop(now) {
             if target != Timer::Release(0).target() {
@@ -91,7 +91,7 @@ fn at(ms: u64) -> Instant {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Data come faster and faster, half as fast for a while after each signal, and stop for a while; echoes take `rtt_ms`.
+    /// Data come ever faster, half as fast for a while after each signal, and pause once; echoes take `rtt_ms`.
     #[test]
     fn order_is_kept_and_nothing_waits_long(
         rtt_ms in 100u64..800,

@@ -53,7 +53,7 @@ fn packets_are_conserved_on_every_link_at_all_times() {
         for measured in [down, up, core, home] {
             assert_conserved(&measured.link);
         }
-        // What comes out of one link goes into the next one at once.
+        // A packet that leaves one link enters the next one at once.
         let (down, home) = (down.link.stats(), home.link.stats());
         assert_eq!(down.delivered_packets, home.arrived_packets);
         assert_eq!(down.delivered_bytes, home.arrived_bytes);
@@ -78,7 +78,7 @@ fn littles_law_holds_on_every_queue() {
         world.advance(now + Duration::from_nanos(1));
         observations += 1;
         for (sum, measured) in seen.iter_mut().zip(&mut world.network.links) {
-            // The link catches up with the time; what was due has been taken.
+            // The link catches up with the time; everything due has been polled.
             assert!(measured.link.poll(now).is_none());
             *sum += measured.link.queue_len();
         }
@@ -89,7 +89,7 @@ fn littles_law_holds_on_every_queue() {
         let wait = measured.record.queue_delay.quantiles_ms().mean / 1e3;
         let length = seen[number] as f64 / f64::from(observations);
         let error = (length - rate * wait).abs();
-        // What is on the way at the end has left the queue; and waits are kept to three digits.
+        // Packets under way at the end have left the queue, and waits are rounded to three digits.
         assert!(
             error < 0.02 * length + 0.02,
             "link {number}: {length} packets, {rate}/s, {wait} s"

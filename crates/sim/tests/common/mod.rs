@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers that the tests share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::path::Path;
@@ -25,8 +25,8 @@ pub fn run(text: &str) -> RunResult {
     set.runs.remove(0)
 }
 
-/// A scenario of so many seconds with these workloads, on a link of `mbps` down, 5 up, and 20 ms each
-/// way, with a queue of so many packets.
+/// A scenario of `seconds` seconds with these workloads, on a link of `mbps` down, 5 up, and 20 ms each way, with a
+/// queue of `packets` packets.
 pub fn scenario(mbps: f64, seconds: f64, packets: usize, workloads: &str) -> String {
     format!(
         "duration_s = {seconds}
@@ -68,7 +68,7 @@ pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(squares / (n - 1.0) / n))
 }
 
-/// The only run of a scenario with curves of points so far apart.
+/// The only run of a scenario, with curves in bins of `bin`.
 pub fn curves(text: &str, bin: Duration) -> RunResult {
     let path = Path::new("test.toml");
     let scenario = Scenario::parse(&format!("name = \"test\"\n{text}"), path).expect("a scenario");

@@ -1,4 +1,4 @@
-//! Bounds on what a mutant may take: memory, counted by the allocator, and time, which another thread watches.
+//! Bounds of a mutant: memory, counted by the allocator, and time, which another thread watches.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes that a mutant may take.
+/// Largest memory of a mutant, in bytes.
 const MOST_BYTES: usize = 3 << 30;
 
-/// A single allocation of that many would not be survived.
+/// Size of a single allocation that would kill the process.
 const DEADLY_BYTES: usize = 12 << 30;
 
-/// Time that a mutant may take.
+/// Longest time of a mutant.
 const MOST_TIME: Duration = Duration::from_secs(60);
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -40,16 +40,16 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What is tried at the moment, and since when.
+/// The mutant in progress, and since when.
 type Now = Arc<Mutex<Option<(Instant, u64, String)>>>;
 
-/// Who watches.
+/// The watching thread's view of the mutants.
 pub struct Bounds {
     now: Now,
 }
 
 impl Bounds {
-    /// Ends the program, with the mutant in its last words, where one takes too long.
+    /// Ends the program and prints the mutant if one takes too long.
     pub fn watch() -> Self {
         let now = Now::default();
         let watched = Arc::downgrade(&now);
@@ -70,17 +70,17 @@ impl Bounds {
         Self { now }
     }
 
-    /// A mutant is tried.
+    /// A mutant begins.
     pub fn begin(&self, seed: u64, text: &str) {
         PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
         let mut now = self.now.lock().expect("no panic while it is held");
         *now = Some((Instant::now(), seed, text.to_owned()));
     }
 
-    /// It has been tried.
+    /// The mutant has ended.
     ///
     /// # Errors
-    /// The bytes that it took, if they were too many.
+    /// The bytes that it took, if they exceed the bound.
     pub fn end(&self) -> Result<(), usize> {
         *self.now.lock().expect("no panic while it is held") = None;
         match PEAK.load(Ordering::Relaxed) {

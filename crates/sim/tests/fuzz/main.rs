@@ -1,7 +1,7 @@
-//! Scenarios that chance has spoiled: each is refused with words, or runs, within bounds of time and memory.
+//! Randomly mutated scenarios: each is refused with an explanation, or runs, within bounds of time and memory.
 //!
-//! The ordinary run takes the same few hundred every time. `./dev soak` takes new ones for as long as
-//! `TIDEGATE_FUZZ_MINUTES` says; what it finds comes again with the `TIDEGATE_FUZZ_SEED` that it prints.
+//! The ordinary run takes the same few hundred every time. `./dev soak` takes new ones for `TIDEGATE_FUZZ_MINUTES`; a
+//! failure can be repeated with the `TIDEGATE_FUZZ_SEED` that it prints.
 
 mod bounds;
 mod mutate;
@@ -23,10 +23,10 @@ static ALLOCATOR: Counting = Counting;
 /// Virtual time of each run, at most.
 const VIRTUAL: Duration = Duration::from_secs(2);
 
-/// Steps in which it is taken.
+/// Steps in which a run is advanced.
 const STEPS: u32 = 50;
 
-/// Real time after which a run is left where it is.
+/// Real time after which a run is abandoned.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 #[test]
@@ -88,7 +88,7 @@ fn told(seed: u64, text: &str, what: &str) -> (u64, String) {
     (seed, what.to_owned())
 }
 
-/// Reads and runs it; an error is what whoever wrote it would be told.
+/// Reads and runs it; the error is the one that a user would see.
 fn attempt(text: &str, path: &Path, rng: &mut Pcg64Mcg) -> anyhow::Result<()> {
     let mut scenario = Scenario::parse(text, path)?;
     let inputs = scenario.link_inputs(path)?;
@@ -115,7 +115,7 @@ fn attempt(text: &str, path: &Path, rng: &mut Pcg64Mcg) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// So that everything begins within the time that there is.
+/// Makes everything begin within the shortened run.
 fn shorten(scenario: &mut Scenario) {
     let whole = scenario.duration_s;
     let short = whole.min(VIRTUAL.as_secs_f64());
@@ -127,7 +127,7 @@ fn shorten(scenario: &mut Scenario) {
     }
 }
 
-/// Those that are shipped.
+/// The shipped scenarios.
 fn scenarios() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let folders = ["", "validate", "reference", "script"].map(|folder| root.join(folder));

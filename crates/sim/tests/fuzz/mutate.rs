@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use std::path::PathBuf;
 use toml::{Table, Value};
 
-/// The shipped scenarios, to be spoiled.
+/// The shipped scenarios, from which mutants are made.
 pub struct Mutator {
     originals: Vec<(PathBuf, Table)>,
 }
@@ -33,7 +33,7 @@ impl Mutator {
         }
     }
 
-    /// A scenario with one to six faults, and the file beside which it lies.
+    /// A scenario with one to six mutations, and the path of the original.
     pub fn mutant(&self, rng: &mut Pcg64Mcg) -> (PathBuf, String) {
         let (path, original) = self.originals.choose(rng).expect("one at least");
         let mut document = Value::Table(original.clone());
@@ -65,7 +65,7 @@ impl Mutator {
             }
             // A key that it does not have yet.
             5..=7 => add_key(document, &place, rng),
-            // Something else that may stand there.
+            // Another value that the schema allows there.
             8 => {
                 let key = last_key(&place);
                 if let (Some(schema), Some(at)) = (schema_at(&place, rng), find(document, &place)) {
@@ -74,7 +74,7 @@ impl Mutator {
             }
             9 => remove(document, &place),
             10 => duplicate(document, &place, rng),
-            // What another scenario has under the same key.
+            // The value that another scenario has under the same key.
             _ => {
                 let (_, other) = self.originals.choose(rng).expect("one at least");
                 let other = Value::Table(other.clone());
@@ -158,7 +158,7 @@ fn last_key(place: &[Into]) -> String {
     keys.next().unwrap_or_default()
 }
 
-/// The schema of what stands there.
+/// The schema of the value at that place.
 fn schema_at(place: &[Into], rng: &mut Pcg64Mcg) -> Option<&'static Json> {
     fn step(schema: &'static Json, into: &Into) -> Option<&'static Json> {
         let found = match into {
@@ -184,7 +184,7 @@ fn schema_at(place: &[Into], rng: &mut Pcg64Mcg) -> Option<&'static Json> {
     for into in place {
         at = step(at, into)?;
     }
-    // A number may be one of what an optional key may have.
+    // The number can belong to one of the types of an optional key.
     Some(if at.get("minimum").is_some() {
         at
     } else {

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 pub static SCHEMA: LazyLock<Json> = LazyLock::new(tidegate_scenario::schema);
 
-/// Words where the schema has none.
+/// Words for strings that the schema does not enumerate.
 const CONTROLS: [&str; 14] = [
     "cubic",
     "reno",
@@ -27,7 +27,7 @@ const CONTROLS: [&str; 14] = [
     "bbr3",
 ];
 
-/// What a schema refers to, or one of what it may be.
+/// The schema that a reference points to, or one of the alternatives.
 pub fn settled(schema: &'static Json, rng: &mut Pcg64Mcg) -> &'static Json {
     if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
         return settled(SCHEMA.pointer(&reference[1..]).expect("a definition"), rng);
@@ -93,7 +93,7 @@ pub fn value(schema: &'static Json, key: &str, depth: u32, rng: &mut Pcg64Mcg) -
     number(schema, rng)
 }
 
-/// What is required, and some of the rest.
+/// The required keys, and some of the others.
 fn table(schema: &'static Json, depth: u32, rng: &mut Pcg64Mcg) -> Table {
     let required = schema.get("required").and_then(Json::as_array);
     let must = |key: &str| required.is_some_and(|all| all.iter().any(|one| one == key));
@@ -132,7 +132,7 @@ pub fn number(schema: &Json, rng: &mut Pcg64Mcg) -> Value {
     let bound = |key| schema.get(key).and_then(Json::as_f64).unwrap_or(0.0);
     let (min, max) = (bound("minimum"), bound("maximum"));
     let within = {
-        // As often near the one end as near the other, whatever the unit.
+        // As often near either end, whatever the unit.
         let [low, high] = [min, max].map(|end| libm::log(end.max(1e-6)));
         libm::exp(low + (high - low) * rng.random::<f64>()).clamp(min, max)
     };

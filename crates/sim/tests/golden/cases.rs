@@ -1,10 +1,10 @@
-//! The scenarios: shipped ones in short, and small ones of `cases/`.
+//! The scenarios: shipped ones, shortened, and small ones of `cases/`.
 
 use std::path::{Path, PathBuf};
 use tidegate_scenario::{LinkInputs, Scenario};
 use toml::Table;
 
-/// Those that a cut leaves something of.
+/// The shipped scenarios that still do something when shortened.
 const SHIPPED: [&str; 7] = [
     "both-directions",
     "lte-download-bbr",
@@ -15,7 +15,7 @@ const SHIPPED: [&str; 7] = [
     "web-beside-download",
 ];
 
-/// After how many seconds a shipped scenario is cut off, and how many of them are not counted.
+/// Length of a shortened scenario in seconds, and of its warm-up.
 const CUT_S: f64 = 6.0;
 const WARMUP_S: f64 = 1.0;
 

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use tidegate_sim::BEHAVIOUR_VERSION;
 
-/// By the run's name: of its case and its own.
+/// By the run's name: its case and its own name.
 pub type Hashes = BTreeMap<String, String>;
 
-/// What the file holds.
+/// Contents of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Golden {
     pub version: u32,
@@ -54,8 +54,7 @@ impl Golden {
         text
     }
 
-    /// Whether this may be written over `committed`: what a run measured is never changed under the
-    /// same version.
+    /// Whether this can be written over `committed`: a run's result never changes under the same version.
     pub fn may_replace(&self, committed: &Self) -> Result<(), String> {
         let changed = self.changed(committed);
         if changed.is_empty() || self.version > committed.version {
@@ -70,7 +69,7 @@ impl Golden {
         ))
     }
 
-    /// Whether the committed file says the same.
+    /// Whether the committed file is the same.
     pub fn equals(&self, committed: &Self) -> Result<(), String> {
         if self.version != committed.version {
             return Err(format!(

@@ -1,8 +1,8 @@
-//! What the simulator does, held fast: a hash of each run of many small scenarios that together touch
-//! every part of it. `hashes.txt` has them, and in its first line the version of that behaviour.
+//! Pins the simulator's behaviour: a hash of each run of many small scenarios that together touch every part of it.
+//! `hashes.txt` holds them; its first line is the version of that behaviour.
 //!
-//! Who changes what a law, a link, TCP, an application or a measurement does on purpose raises
-//! [`tidegate_sim::BEHAVIOUR_VERSION`] and has the file written anew:
+//! If you change the behaviour of a law, a link, TCP, an application or a measurement on purpose, raise
+//! [`tidegate_sim::BEHAVIOUR_VERSION`] and regenerate the file:
 //!
 //! ```text
 //! TIDEGATE_GOLDEN=write cargo test -p tidegate-sim --test golden
@@ -62,7 +62,7 @@ fn hashes_of(case: &Case) -> Hashes {
     let result = run_scenario(&case.scenario, &case.inputs, &options);
     let result = result.unwrap_or_else(|e| panic!("{}: {e:#}", case.name));
     let runs = result.runs.iter().map(|run| {
-        // By way of a value, whose keys are sorted: the order of a structure's fields is no behaviour.
+        // Hash a value with sorted keys: the order of a structure's fields is not behaviour.
         let value = serde_json::to_value(run).expect("results can be serialised");
         let hash = blake3::hash(value.to_string().as_bytes()).to_hex();
         (format!("{}/{}", case.name, run.name), hash[..32].to_owned())

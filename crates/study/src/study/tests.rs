@@ -73,7 +73,7 @@ fn a_report_reads_all_seeds_and_explains_only_what_differs() {
         })
         .because("the link is another")
     };
-    // A number from which the model was made shows nothing, however near ours is.
+    // A number from which the model was derived proves nothing, however near ours is.
     let quantities = vec![
         quantity(6.0),
         quantity(9.0),

@@ -18,10 +18,10 @@ fn delays(delay_ms: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
 
 #[test]
 fn what_the_other_left_in_the_queue_passes_first() {
-    // What was sent before the other's end comes out for 3 s; then the queue is gone.
+    // Packets sent before the other's end leave for 3 s; then the queue is empty.
     let curve = delays(|after| if after < 3.0 { 3000.0 } else { 1.0 });
     assert!(drained_s(&curve, 20.0) < 0.15);
-    // Ours stands for 2 s more.
+    // Our own queue stands for 2 s more.
     let curve = delays(|after| match after {
         ..3.0 => 3000.0,
         3.0..5.0 => 100.0,
@@ -36,6 +36,6 @@ fn a_dip_is_no_drained_queue() {
     let dips = |after: f64| if after % 2.0 < 0.2 { 0.0 } else { 100.0 };
     let time = drained_s(&delays(dips), 20.0);
     assert!((time - (DURATION_S - END_S)).abs() < 0.2, "{time}");
-    // Nor is one from which nothing of ours ever comes.
+    // It also counts as not drained if no packet of ours ever leaves.
     assert!((drained_s(&[], 20.0) - (DURATION_S - END_S)).abs() < 1e-9);
 }

@@ -6,13 +6,13 @@ fn what_is_kept_is_of_linuxs_or_of_an_even_share() {
         let kept = kept(ours, linux, even);
         assert!((kept - percent).abs() < 1e-9, "{kept}");
     };
-    // Linux kept the newcomer out, or was kept out itself.
+    // Linux starved the newcomer, or was starved itself.
     is(40.0, 90.0, Some(50.0), 80.0);
     is(40.0, 10.0, Some(50.0), 100.0);
     is(5.0, 10.0, Some(50.0), 50.0);
     is(5.0, 0.0, Some(50.0), 100.0);
     is(0.0, 0.0, Some(50.0), 100.0);
-    // Beside what nobody could share with evenly.
+    // Beside traffic with which nobody could share evenly.
     is(45.0, 90.0, None, 50.0);
 }
 
@@ -22,7 +22,7 @@ fn too_much_is_more_than_an_even_share_and_a_tenth_and_more_than_linuxs() {
     assert!((excess(70.0, 90.0, 50.0) + 20.0).abs() < 1e-9);
 }
 
-/// 2 Mbit/s from 20 s on, of 15 s to 105 s.
+/// 2 Mbit/s from 20 s on, within 15 s to 105 s.
 #[test]
 fn a_flow_that_begins_late_had_nothing_before() {
     let bins = 200..1650;

@@ -32,7 +32,7 @@ const FAMILY: Family = Family {
     },
 };
 
-/// Of a full packet, with TCP timestamps.
+/// Payload's share of a full packet, with TCP timestamps.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
 fn mix(sender: &'static str) -> Mix {
@@ -86,8 +86,8 @@ fn who_takes_nothing_and_shortens_all_hears_no_complaint() {
     assert_eq!(broken(&ours), []);
 }
 
-/// The stream wants no more than its rate, the slow bulk gets no more than its link carries, and the
-/// objects no more than they fetched: the rest is the bulk's.
+/// The stream wants only its rate, the slow bulk gets only what its link carries, and the objects only what they
+/// fetched: the rest is the bulk's.
 #[test]
 fn a_flow_is_entitled_to_the_smaller_of_linuxs_and_its_share() {
     let ours = outcome([33.0, 5.0, 9.0], [1.0, 50.0], [20.0, 40.0]);
@@ -137,7 +137,7 @@ fn each_bound_is_broken_just_beyond_it() {
     assert_eq!(broken(&ours), [(Criterion::Elsewhere, "slow".into())]);
 }
 
-/// Beside one of two runs of Linux that differ by chance, and beside both.
+/// Compared with one of two runs of Linux that differ by chance, and with both.
 #[test]
 fn what_chance_alone_takes_is_told_from_what_the_law_takes() {
     let other = outcome([34.0, 4.0, 8.0], [1.0, 400.0], [200.0, 400.0]);
@@ -160,8 +160,8 @@ fn with_bbr_a_queue_may_be_as_long_as_linuxs() {
     assert_eq!([passes("downlink"), passes("slow")], [true, false]);
 }
 
-/// 2 ms and two packets of 12 000 bit at 50 Mbit/s less their headers; the three flows' and the objects'
-/// smallest windows are there and back in less than a round trip.
+/// 2 ms and two packets of 12 000 bit at 50 Mbit/s without their headers. The smallest windows of the three flows and
+/// of the objects take less than a round trip there and back.
 #[test]
 fn a_short_queue_passes_whatever_linuxs_was() {
     let short_ms = 2.0 + 2.0 * 0.24 / PAYLOAD;
@@ -174,7 +174,7 @@ fn a_short_queue_passes_whatever_linuxs_was() {
     assert!(passes(short_ms - 0.01) && !passes(short_ms + 0.01));
 }
 
-/// 300 windows of two packets are 7.2 Mbit: 144 ms of 50 Mbit/s, of which 20 are under way.
+/// 300 windows of two packets are 7.2 Mbit: 144 ms at 50 Mbit/s; 20 ms of these are in flight.
 #[test]
 fn what_the_smallest_windows_leave_standing_is_short() {
     let crowd = Family {

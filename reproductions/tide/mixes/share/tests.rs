@@ -25,7 +25,7 @@ fn equals_have_equal_shares() {
 fn what_one_does_not_want_is_the_others() {
     let demands = [demand(&[0], 1.0), greedy(&[0]), greedy(&[0])];
     assert_eq!(shares(&[9.0], &demands), [1.0, 4.0, 4.0]);
-    // A demand above the share is no demand.
+    // A demand above the share changes nothing.
     let demands = [demand(&[0], 5.0), greedy(&[0]), greedy(&[0])];
     assert_eq!(shares(&[9.0], &demands), [3.0; 3]);
 }

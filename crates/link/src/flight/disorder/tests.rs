@@ -53,7 +53,7 @@ fn the_share_asked_for_is_late_by_the_time_asked_for() {
     let overtaken = out
         .windows(3)
         .filter(|w| w[2].1 > ms(w[2].0) && w[0].0 == w[2].0 + 1 && w[1].0 == w[2].0 + 2);
-    // Nine tenths of them squared, and those whose place no other late one takes.
+    // A late packet counts if the two behind it are on time and the one before it is not late as well: 0.9³.
     assert!(overtaken.count() > 7_000);
 }
 
@@ -68,7 +68,7 @@ fn the_share_asked_for_comes_twice() {
     assert!((2_850..3_150).contains(&copies), "{copies}");
 }
 
-/// Of a packet and its copy one may be late, or both, or none, independently.
+/// A packet and its copy are late independently: one of them, both or neither.
 #[test]
 fn either_of_two_may_be_late() {
     let out = through(Disorder {

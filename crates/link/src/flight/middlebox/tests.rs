@@ -191,7 +191,7 @@ fn a_syn_begins_anew() {
     assert_eq!(script.arrives(3, 3_000_000_001), [3_000_000_001]);
 }
 
-/// Connection after connection for hours: no more are remembered than have been heard of lately.
+/// Connections open one after another for hours: the middlebox remembers no more flows than it has seen lately.
 #[test]
 fn silent_flows_are_forgotten() {
     let mut script = Script::new(50);

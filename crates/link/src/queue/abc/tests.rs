@@ -3,7 +3,7 @@ use crate::QueueConfig;
 use crate::queue::Queue;
 use crate::queue::tests::Marked;
 
-/// A packet takes a millisecond: 20 are a window's.
+/// At this rate a packet takes a millisecond, so the window holds 20.
 const MBPS: f64 = 12.0;
 const PACKET: usize = 1500;
 
@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)
 }
 
-/// f once a packet has left every `gap` ms for a second, and so many wait behind the last.
+/// f after a packet has left every `gap` ms for a second, with `waiting` packets behind the last.
 fn settled(policy: AbcPolicy, gap: u64, waiting: usize) -> f64 {
     let mut router = router(policy);
     let departures = (1..=1000 / gap).map(|nth| ms(1000 + nth * gap));
@@ -37,7 +37,7 @@ fn a_link_that_is_used_keeps_eta_of_its_rate() {
     near(settled(policy, 4, 0), 1.0);
 }
 
-/// Equation 1: 51 packets are 51 ms, one more than the threshold; what is beyond is to drain in δ.
+/// Equation 1: 51 packets wait for 51 ms, one more than the threshold; the excess is to drain in δ.
 #[test]
 fn what_waits_beyond_the_threshold_is_drained_in_delta() {
     let policy = AbcPolicy::default();
@@ -49,11 +49,11 @@ fn what_waits_beyond_the_threshold_is_drained_in_delta() {
         ..policy
     };
     near(settled(quick, 1, 9), 0.5 * (0.98 - 0.1));
-    // The target is not less than nothing.
+    // The target never falls below zero.
     near(settled(policy, 1, 200), 0.0);
 }
 
-/// Of few packets in a window one more may have left than the link carries in it.
+/// With few packets in a window, one more can have left than the link carries in it.
 #[test]
 fn a_slow_link_that_is_used_keeps_eta_of_its_rate() {
     let mut slow = Abc::new(AbcPolicy::default(), &Rate::constant(1e6));
@@ -94,7 +94,7 @@ fn the_rate_of_arrivals_is_that_of_departures_and_of_what_the_queue_grew_by() {
     near(last.expect("200 of them"), 0.245);
 }
 
-/// Algorithm 1: of many packets the part f accelerates, as evenly as can be.
+/// Algorithm 1: of many packets the share f accelerates, spread evenly.
 #[test]
 fn the_bucket_accelerates_the_fraction() {
     for fraction in [0.0, 0.1, 0.49, 0.5, 0.7, 1.0] {
@@ -111,7 +111,7 @@ fn the_bucket_accelerates_the_fraction() {
     }
 }
 
-/// tokenLimit: a pause lets no more than a few accelerate in a row.
+/// tokenLimit: after a pause only a few packets accelerate in a row.
 #[test]
 fn the_bucket_holds_five() {
     let mut router = router(AbcPolicy::default());

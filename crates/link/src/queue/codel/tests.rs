@@ -4,8 +4,7 @@ use proptest::prelude::*;
 const TARGET: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A CoDel whose queue is as the test says: every packet waited `sojourn`, with `backlog` bytes
-/// behind it.
+/// A CoDel whose queue the test dictates: every packet waited `sojourn`, with `backlog` bytes behind it.
 struct Bench {
     codel: Codel,
     sojourn: Duration,
@@ -75,8 +74,8 @@ fn a_backlog_of_one_packet_is_no_standing_queue() {
     assert_eq!(bench.drops(1000..1150), [1100]);
 }
 
-/// Seven drops in the first state (`count` 7, entered with 1), so the next one begins with 6 if
-/// it begins soon, and with 1 if more than 16 intervals have passed since the drop that was due.
+/// Seven drops in the first state (`count` 7, entered with 1). The next state begins with 6 if it begins soon, and
+/// with 1 if more than 16 intervals have passed since the next drop was due.
 #[test]
 fn soon_after_the_last_drop_state_the_rate_is_resumed() {
     for (pause, spacing) in [(100, 41), (3000, 100)] {
@@ -110,7 +109,7 @@ fn an_empty_queue_ends_the_drop_state() {
     assert_eq!(bench.drops(201..301), [0; 0]);
 }
 
-/// A link that was blocked for long: more drops than one are due at once.
+/// A link that was blocked for long: several drops are due at once.
 #[test]
 fn a_late_dequeue_makes_up_for_the_drops_it_missed() {
     let mut bench = Bench::new();
@@ -130,7 +129,7 @@ struct Printed {
     dropping: bool,
 }
 
-/// A packet that waited so many nanoseconds and leaves so many bytes behind.
+/// A packet's wait in nanoseconds, and the bytes that it leaves behind.
 type Waited = (i64, usize);
 
 impl Printed {
@@ -206,7 +205,7 @@ fn dequeues() -> impl Strategy<Value = Vec<(i64, bool, usize)>> {
 }
 
 proptest! {
-    /// Pauses, queues that stand, flow or run empty: what is dropped is what the pseudocode drops.
+    /// Pauses, and queues that stand, flow or run empty: we drop the same packets as the pseudocode.
     #[test]
     fn what_the_pseudocode_drops_is_dropped(dequeues in dequeues()) {
         let (mut ours, mut printed) = (Codel::new(TARGET, INTERVAL), Printed::default());

@@ -1,10 +1,10 @@
-//! The proportional integral controller of p, the probability that both queues' signals come from (RFC 9332 §A.1,
-//! `dualpi2_update`; Linux's `calculate_probability`, in its whole numbers).
+//! The proportional integral controller of p, the base probability of both queues' signals (RFC 9332 §A.1,
+//! `dualpi2_update`; Linux's `calculate_probability`, in its integer arithmetic).
 
 use crate::Instant;
 use std::time::Duration;
 
-/// A probability of 1; p is just below it at most.
+/// A probability of 1; p stays just below it.
 pub(super) const PROBABILITY_ONE: u64 = u32::MAX as u64;
 
 /// Tupdate: how often p is computed.
@@ -14,14 +14,14 @@ const T_UPDATE: Duration = Duration::from_millis(16);
 const ALPHA: i64 = gain(41);
 const BETA: i64 = gain(819);
 
-/// What the gains are too large by.
+/// Factor by which the gains are scaled up.
 const SCALE: u64 = 64;
 
 const fn gain(of_256: i64) -> i64 {
     ((of_256 * PROBABILITY_ONE as i64) >> 2) / 1_000_000_000
 }
 
-/// p and what it follows from.
+/// p, and the state that it is computed from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Controller {
     target_ns: i64,
@@ -41,19 +41,19 @@ impl Controller {
         }
     }
 
-    /// p, of [`PROBABILITY_ONE`].
+    /// p, as a share of [`PROBABILITY_ONE`].
     pub(super) fn probability(&self) -> u32 {
         self.probability
     }
 
-    /// Stands there from now on.
+    /// Fixes p from now on.
     #[cfg(test)]
     pub(super) fn set_probability(&mut self, probability: u32) {
         self.probability = probability;
     }
 
-    /// The updates until `now`, during which the packet that has waited longest had arrived at `oldest`; none
-    /// waits: no delay.
+    /// Makes the updates that were due until `now`. The packet that has waited longest arrived at `oldest`; none: the
+    /// queue is empty and the delay 0.
     pub(super) fn catch_up(&mut self, now: Instant, oldest: Option<Instant>) {
         while self.next_update <= now {
             let at = self.next_update;

@@ -22,7 +22,7 @@ fn pop(queue: &mut DualPi2<Marked>, ms: u64) -> Option<Ecn> {
     Some(queued.packet.0)
 }
 
-/// A queue whose controller stands at that share of 1.
+/// A queue whose controller holds p at that share of 1.
 fn at_probability(share: f64, policy: DualPi2Policy) -> DualPi2<Marked> {
     let mut queue = queue(None, policy);
     queue
@@ -31,7 +31,7 @@ fn at_probability(share: f64, policy: DualPi2Policy) -> DualPi2<Marked> {
     queue
 }
 
-/// Of 20 000 packets of that kind in a long queue: the shares marked and dropped.
+/// Shares marked and dropped of 20 000 such packets in a long queue.
 fn shares(queue: &mut DualPi2<Marked>, ecn: Ecn) -> [f64; 2] {
     const ALL: usize = 20_000;
     for _ in 0..ALL + 2 {
@@ -67,7 +67,7 @@ fn the_classic_signal_is_the_square_of_the_l4s_signals_half() {
     }
 }
 
-/// RFC 9332 §2.5.2.2: once k p is more than 1, everything is dropped with p², and what is left of L is marked.
+/// RFC 9332 §2.5.2.2: once k p exceeds 1, both queues drop with p², and L marks every packet that it does not drop.
 #[test]
 fn overload_drops_whatever_it_can() {
     let policy = DualPi2Policy::default();
@@ -94,7 +94,7 @@ fn what_waited_in_the_l_queue_for_longer_than_the_step_is_marked() {
     assert_eq!(pop(&mut queue, 9), Some(Ecn::Ect0), "the step is L's");
 }
 
-/// What is marked upstream may have been L4S.
+/// A packet that arrives with CE goes to the L queue: it may have been L4S before it was marked.
 #[test]
 fn ect_1_and_ce_pass_the_others() {
     let mut queue = queue(None, DualPi2Policy::default());

@@ -19,7 +19,7 @@ impl Packet for Numbered {
     }
 }
 
-/// Full packets' time is no standing delay here.
+/// A target long enough that a few full packets are no standing delay.
 fn queue(packets: Option<usize>) -> FqCodel<Numbered> {
     let config = QueueConfig {
         packets,
@@ -65,7 +65,7 @@ fn a_sparse_flow_goes_first() {
     assert_eq!(pop(&mut queue, 3), [(3, 0), (1, 2), (2, 2)]);
 }
 
-/// A quantum is bytes and not packets: small packets are served as many as make a large one.
+/// A quantum counts bytes, not packets: a flow sends several small packets for another's large one.
 #[test]
 fn bytes_are_shared_equally() {
     let mut queue = queue(None);
@@ -83,7 +83,7 @@ fn bytes_are_shared_equally() {
 fn a_flow_that_comes_back_at_once_is_not_new() {
     let mut queue = queue(None);
     push(&mut queue, 1, 0..100, 1500);
-    // Old from its second packet on.
+    // It is old from its second packet on.
     assert_eq!(pop(&mut queue, 1), [(1, 0)]);
     let mut served = Vec::new();
     for number in 0..20 {
@@ -110,7 +110,7 @@ fn the_fattest_flow_pays_for_the_limit() {
     assert_eq!((large.len(), large.signals().dropped), (1001 - 64, 64));
 }
 
-/// Each flow has a CoDel of its own: what stands loses packets, what flows does not.
+/// Each flow has its own CoDel: a standing flow loses packets, one that drains does not.
 #[test]
 fn codel_acts_on_each_flow_alone() {
     let config = QueueConfig {

@@ -1,4 +1,4 @@
-//! What is marked, what is dropped, and how the disciplines differ in it.
+//! Which packets are marked, which are dropped, and how the disciplines differ.
 
 use super::super::tests::Marked;
 use super::super::{Policy, Queue, QueueConfig, RedPolicy};
@@ -11,7 +11,7 @@ const CODEL: Policy = Policy::Codel {
     interval: INTERVAL,
 };
 
-/// A queue into which two packets come each millisecond for a second, and of which one leaves.
+/// A queue that two packets enter and one leaves each millisecond, for a second.
 struct Overload {
     queue: Queue<Marked>,
     left: Vec<Ecn>,
@@ -77,7 +77,7 @@ fn codel_fq_codel_and_red_mark_where_they_would_drop() {
         for ecn in [Ecn::Ect0, Ecn::Ect1] {
             let marks = Overload::new(policy, ECN).run(ecn);
             assert_eq!(marks.queue.dropped(), 0, "{policy:?}");
-            // What waits in front of RED has been marked, too.
+            // RED marks packets on arrival: those still waiting count, too.
             assert!(marks.marked() > 10, "{policy:?}: {}", marks.marked());
             assert!(marks.queue.marked() >= marks.marked(), "{policy:?}");
         }
@@ -105,7 +105,7 @@ fn a_queue_that_is_not_told_to_marks_nothing() {
     }
 }
 
-/// RFC 8033 §5.1: marks while the probability is below a tenth, drops when nobody has answered them.
+/// RFC 8033 §5.1: marks while the probability is below a tenth, drops once senders have not answered the marks.
 #[test]
 fn pie_drops_what_is_ecn_capable_once_marks_have_not_helped() {
     let pie = Overload::new(Policy::Pie { target: TARGET }, ECN).run(Ecn::Ect0);
@@ -113,7 +113,8 @@ fn pie_drops_what_is_ecn_capable_once_marks_have_not_helped() {
     assert!(pie.queue.dropped() > 100, "{}", pie.queue.dropped());
 }
 
-/// By hand: packet n, from 0, comes at ⌊n/2⌋ ms, leaves at n ms and so waits for ⌈n/2⌉, of which 21 is the first beyond 20.
+/// By hand: packet n, from 0, comes at ⌊n/2⌋ ms, leaves at n ms and so waits for ⌈n/2⌉ ms; 21 ms is the first wait
+/// beyond 20.
 #[test]
 fn the_threshold_marks_each_packet_that_has_waited_for_longer() {
     let step = Marking {
@@ -145,7 +146,7 @@ fn a_packet_that_is_marked_already_is_not_counted_again() {
     assert_eq!((marks.queue.marked(), marks.queue.dropped()), (0, 0));
 }
 
-/// A limit drops whoever it is (RFC 3168 §5).
+/// At a limit any packet is dropped, ECN-capable or not (RFC 3168 §5).
 #[test]
 fn a_full_queue_drops() {
     let config = QueueConfig {

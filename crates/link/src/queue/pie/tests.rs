@@ -61,8 +61,8 @@ fn the_probability_rises_in_bounded_steps() {
     }
 }
 
-/// §4.4: nothing is dropped for 150 ms after a rest, §5.4: nor before the probabilities add up to
-/// 0.85, and for certain at 8.5.
+/// §4.4: nothing is dropped for 150 ms after a rest. §5.4: nothing is dropped before the probabilities add up to 0.85,
+/// and a packet is dropped for certain at 8.5.
 #[test]
 fn a_burst_passes_and_drops_are_spaced() {
     let mut pie = Pie::new(TARGET, 1);
@@ -95,7 +95,7 @@ fn a_burst_passes_and_drops_are_spaced() {
     assert!((17.0..19.0).contains(&mean), "{mean}");
 }
 
-/// §4.1: neither a queue of two packets nor a short delay is dropped from.
+/// §4.1: nothing is dropped while two packets wait or the delay is short.
 #[test]
 fn the_queue_is_never_emptied_by_drops() {
     let congested = || Pie {
@@ -116,8 +116,8 @@ fn the_queue_is_never_emptied_by_drops() {
     assert!(!refuses(short, 3000));
 }
 
-/// Updates are made up for when the next packet comes, however late; after a rest of an hour there
-/// is nothing left of the congestion, and the timer keeps its phase.
+/// Missed updates are made up for when the next packet comes, however late. After an hour at rest no congestion is
+/// left, and the timer keeps its phase.
 #[test]
 fn updates_do_not_depend_on_when_they_are_asked_for() {
     let congested = || {

@@ -12,15 +12,15 @@ fn policy(max_probability: f64, weight: f64) -> RedPolicy {
     }
 }
 
-/// The numbers of the arrivals that are dropped, all of which find `queue` packets.
+/// Numbers of the arrivals that are dropped, if every arrival finds `queue` packets.
 fn drops(red: &mut Red, queue: usize, arrivals: u64) -> Vec<u64> {
     (0..arrivals)
         .filter(|&n| red.refuses(Instant::from_nanos(n), queue))
         .collect()
 }
 
-/// Half way between the thresholds p_b is max_p/2 = 1/16, and the distance of drops is uniform from 1
-/// to 15 (1993, section VII): the rate of drops is 1/8.
+/// Half way between the thresholds p_b is max_p/2 = 1/16, and the distance between drops is uniform from 1 to 15
+/// (1993, section VII): one packet in eight is dropped.
 #[test]
 fn drops_are_spread_evenly_at_twice_the_initial_probability() {
     let mut red = Red::new(policy(0.125, 1.0), 1);
@@ -40,7 +40,7 @@ fn drops_are_spread_evenly_at_twice_the_initial_probability() {
     }
 }
 
-/// 2 p_b at every average below the maximum threshold, and above it, gently, up to certainty.
+/// The drop rate is 2 p_b at every average below the maximum threshold, and above it, gently, rises to certainty.
 #[test]
 fn the_rate_of_drops_follows_the_average() {
     for (queue, p_b) in [(8, 0.0), (12, 0.005), (20, 0.015), (23, 0.01875)] {
@@ -73,7 +73,7 @@ fn the_average_is_exponentially_weighted() {
     assert_eq!(first, n.ceil() as u64 - 1);
 }
 
-/// An idle time of m packets' length counts as m arrivals that find nothing.
+/// An idle time of m packet times counts as m arrivals that find an empty queue.
 #[test]
 fn an_idle_queue_forgets() {
     let mut red = Red::new(policy(1.0, 0.01), 1);

@@ -44,7 +44,7 @@ fn opportunities(rate: &Rate, end: u64) -> Option<Vec<(u64, u64)>> {
     Some(found)
 }
 
-/// When packets of that length have left that are sent one after another.
+/// When packets of that length leave that are sent back to back.
 fn departures(rate: &Rate, from: u64, bytes: usize) -> Option<Vec<u64>> {
     let Service::Fluid(mut fluid) = rate.service() else {
         return None;
@@ -58,7 +58,7 @@ fn departures(rate: &Rate, from: u64, bytes: usize) -> Option<Vec<u64>> {
 }
 
 proptest! {
-    /// What it carries, and when, is what the recording does from there on, over several of its lengths.
+    /// It carries what the recording carries from that point on, at the same times, over several of its periods.
     #[test]
     fn it_is_what_the_recording_is_from_there_on(
         rate in recording(), by_ms in 0..1000u64, from_ms in 0..1500u64, for_ms in 0..1500u64, bytes in 40..1500usize,

@@ -1,6 +1,6 @@
-//! What the technologies are like: the numbers behind [`CellKind`](super::CellKind).
+//! The technologies' parameters: the numbers behind [`CellKind`](super::CellKind).
 
-/// What a technology is like. Times are in seconds.
+/// Parameters of a technology. Times are in seconds.
 #[derive(Debug)]
 pub(super) struct Profile {
     /// Bit/s.
@@ -18,12 +18,12 @@ pub(super) struct Profile {
 pub(super) struct Walk {
     /// Its standard deviation, in nepers.
     pub(super) deviation: f64,
-    /// The time in which it forgets where it was.
+    /// Correlation time in seconds.
     pub(super) time: f64,
 }
 
-/// Times with only `depth` of the rate, (1 + t/`scale`)^−`shape` of which are longer than t, cut off
-/// at `longest`.
+/// Dips, times with only `depth` of the rate. A share of (1 + t/`scale`)^−`shape` of them is longer than t; none is
+/// longer than `longest`.
 #[derive(Debug)]
 pub(super) struct Dips {
     pub(super) depth: f64,
@@ -34,17 +34,17 @@ pub(super) struct Dips {
 }
 
 impl Dips {
-    /// What they leave of a rate in the long run.
+    /// The long-run share of a rate that they leave.
     pub(super) fn remainder(&self) -> f64 {
         1.0 - (1.0 - self.depth) * self.per_minute / 60.0 * self.mean()
     }
 
-    /// Mean time from the end of one to the start of the next.
+    /// Mean time from the end of one dip to the start of the next.
     pub(super) fn mean_between(&self) -> f64 {
         60.0 / self.per_minute - self.mean()
     }
 
-    /// Mean length of one: the integral of the share of those that are longer.
+    /// Mean length of a dip: the integral of the share of longer ones.
     fn mean(&self) -> f64 {
         let Self { scale, shape, .. } = self;
         let tail = libm::pow(1.0 + self.longest / scale, 1.0 - shape);

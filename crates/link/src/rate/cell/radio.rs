@@ -1,10 +1,9 @@
 //! A cell's rate, one transmission time interval after another.
 //!
-//! The logarithm of the rate is the sum of two mean-reverting walks: a slow one for what a moving
-//! user sees of distance, shadow and load, and a fast one for multipath. Two kinds of dip modulate
-//! it: *fades* leave a fraction of the rate for a second or more (a building, a crowded sector),
-//! *outages* leave nothing (the scheduler serves others, a handover). Recorded outages are many and
-//! short with a long tail, which a Lomax (shifted Pareto) distribution fits.
+//! The logarithm of the rate is the sum of two mean-reverting walks: a slow one for the distance, shadowing and load
+//! that a moving user meets, and a fast one for multipath. Two kinds of dip modulate it: *fades* leave a fraction of
+//! the rate for a second or more (a building, a crowded sector), *outages* leave nothing (the scheduler serves others,
+//! a handover). Most recorded outages are short, with a long tail, which a Lomax (shifted Pareto) distribution fits.
 
 use super::super::{tti::Intervals, whole_bps};
 use super::profile::{Dips, Profile, Walk};
@@ -56,7 +55,7 @@ impl Intervals for Radio {
         self.tti
     }
 
-    /// At a rate in whole bit/s.
+    /// Rates are rounded to whole bit/s.
     fn next_nanobits(&mut self) -> u64 {
         let Self { rng, .. } = self;
         let nepers = self.slow.step(rng) + self.fast.step(rng);
@@ -74,14 +73,14 @@ impl Intervals for Radio {
 struct Walker {
     /// Nepers from the median.
     at: f64,
-    /// What an interval leaves of the distance.
+    /// Share of the distance that is left after an interval.
     memory: f64,
     /// Standard deviation of an interval's step.
     step: f64,
 }
 
 impl Walker {
-    /// Starts anywhere that the walk may be.
+    /// Starts at a draw from the stationary distribution.
     fn new(walk: &Walk, tti: f64, rng: &mut Pcg64Mcg) -> Self {
         let memory = libm::exp(-tti / walk.time);
         Self {
@@ -134,14 +133,14 @@ impl Dipper {
         }
     }
 
-    /// What is left of the rate in the next interval.
+    /// Share of the rate that is left in the next interval.
     fn step(&mut self, rng: &mut Pcg64Mcg) -> f64 {
         while self.left == 0 {
             self.down = !self.down;
             let intervals = |seconds: f64| (seconds / self.tti).round() as u64;
             self.left = match self.down {
                 true => intervals(self.dip(rng)),
-                // At least one, or two dips would make a longer one.
+                // At least one interval: without a gap, two dips would be one longer dip.
                 false => intervals(self.mean_up * exponential(rng)).max(1),
             };
         }

@@ -53,7 +53,7 @@ fn each_technology_has_its_statistics() {
     }
 }
 
-/// Bit for bit: no burst keeps for itself what does not make a whole byte.
+/// Exact to the bit: the part of a byte that a burst cannot send is carried over to the next.
 #[test]
 fn a_mean_rate_scales_the_cell() {
     let own = minute(&CellModel::new(CellKind::Lte, None, 3));
@@ -118,7 +118,7 @@ fn even_a_crawl_ends() {
     assert!(crawl.cursor().peek().at > Instant::from_millis(8000));
 }
 
-/// A saved cell carries what the cell itself does, within a packet, at every moment.
+/// A saved cell carries the same as the cell itself, within a packet, at every moment.
 #[test]
 fn a_trace_of_the_cell_carries_as_much() {
     for cell in CELLS {

@@ -7,7 +7,7 @@ fn constant(bits_per_second: f64) -> Fluid {
     Fluid::new(Arc::new(Constant::new(bits_per_second)))
 }
 
-/// When `nanobits` at that rate are done: the next whole nanosecond.
+/// When `nanobits` at that rate are done, rounded up to a nanosecond.
 fn done(nanobits: u128, bits_per_second: u128) -> Instant {
     Instant::from_nanos(nanobits.div_ceil(bits_per_second) as u64)
 }
@@ -23,8 +23,8 @@ fn nothing_drifts() {
     }
 }
 
-/// A packet takes a third of a nanosecond. What is left of one is the next packet's if that
-/// follows at once, and nobody's after a pause.
+/// A packet takes a third of a nanosecond. The rest of that nanosecond goes to the next packet if it follows at once,
+/// and is lost after a pause.
 #[test]
 fn idling_gains_nothing() {
     let at = Instant::from_nanos;
@@ -82,7 +82,7 @@ proptest! {
         agrees_with_constant(bps, &packets)?;
     }
 
-    /// Back to back, the end is where the series has carried so much, to the nanosecond.
+    /// Packets sent back to back end when the series has carried their bytes, to the nanosecond.
     #[test]
     fn the_end_is_where_the_integral_says(
         rates in prop::collection::vec(0u32..100_000_000, 1..6),

@@ -50,7 +50,7 @@ fn errors_name_the_line_and_what_was_expected() {
         complaint("0,0\n1,0.4\n"),
         "line 2: no rate above 0, expected at least one"
     );
-    // The header is one only in the first line.
+    // The header is allowed in the first line only.
     assert!(complaint("0,1\nseconds,bits_per_second\n").starts_with("line 2"));
 }
 
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Rates that take turns, wherever in the turn the series begins.
+/// Rates that take turns, with the series begun anywhere within a turn.
 #[test]
 fn slots_loop_and_may_begin_late() {
     let rates = [2e6, 4e6, 6e6];
@@ -148,7 +148,7 @@ fn slots_loop_and_may_begin_late() {
     ] {
         let late = Duration::from_millis(late_ms);
         let series = RateSeries::slots(&rates, Duration::from_millis(100), late).unwrap();
-        // In the middle of what is left of the slot under way, and of those that follow.
+        // The middle of the rest of the slot under way, and of those that follow.
         let part = late_ms % 100;
         let mut t = if part == 0 { 50 } else { part / 2 };
         for mbps in expected {
@@ -160,7 +160,7 @@ fn slots_loop_and_may_begin_late() {
     }
 }
 
-/// A packet over a series that carries a bit a second in bursts of nanoseconds crosses thousands of millions of periods.
+/// A series that carries a bit a second, in bursts of nanoseconds: a packet crosses thousands of millions of periods.
 #[test]
 fn whole_periods_are_passed_over_at_once() {
     let sparse = series("0,2\n0.000000001,0\n");
@@ -173,7 +173,7 @@ fn whole_periods_are_passed_over_at_once() {
     assert_eq!(slow.as_nanos(), 24_000_000_000_000 - 1);
 }
 
-/// Sums are kept for some rows alone; those between are the same.
+/// Only some rows have a stored sum; the rows between them give the same results.
 #[test]
 fn what_is_carried_is_the_same_wherever_sums_are_kept() {
     let rows = |n: u64| format!("{},{}\n", n as f64 / 10.0, 1_000_003 * (n * 7 % 11));

@@ -68,7 +68,7 @@ fn errors_name_the_line_and_what_was_expected() {
     );
 }
 
-/// What carries nothing for days, or more than any link, ends no run and fits into no number.
+/// A trace that carries nothing for days, or more than any link, is refused: it would stall a run or overflow.
 #[test]
 fn the_mean_is_one_that_a_link_may_have() {
     assert_eq!(
@@ -128,7 +128,7 @@ proptest! {
         prop_assert_eq!(Trace::parse(&trace.to_string()), Ok(trace));
     }
 
-    /// Skipping ahead lands where walking does.
+    /// Skipping ahead ends at the same opportunity as walking.
     #[test]
     fn skipping_is_walking(trace in any_trace(), before in 0usize..50, now in 0u64..300_000_000) {
         let (now, mut walker) = (Instant::from_nanos(now), Cursor::new(Arc::new(trace)));

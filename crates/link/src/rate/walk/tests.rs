@@ -91,7 +91,7 @@ fn fading_is_a_mean_reverting_walk() {
     assert!((left - libm::exp(-1.0)).abs() < 0.05, "{left}");
 }
 
-/// Who asks for the signal and who sends by it see the same.
+/// A caller that asks for the signal and a rate that follows it see the same one.
 #[test]
 fn the_signal_asked_for_is_the_signal_sent_by() {
     let fading = Fading {
@@ -103,7 +103,7 @@ fn the_signal_asked_for_is_the_signal_sent_by() {
     let (mut sent, mut asked) = (Signal::new(walk.clone()), Signal::new(walk.clone()));
     for ms in 1..5000 {
         let rate = sent.next_nanobits() / TTI.as_nanos() as u64;
-        // Only now and then, at the end of the interval or within it.
+        // Ask only now and then, at the end of the interval or within it.
         if ms % 7 == 0 {
             let within = Instant::from_nanos(ms * 1_000_000 - ms % 3 * 300_000);
             assert_eq!(walk.bps(asked.at(within)), rate);

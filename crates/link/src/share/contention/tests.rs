@@ -52,13 +52,13 @@ fn carried(sharing: Sharing, seconds: u64) -> f64 {
     link.stats().delivered_bytes as f64 * 8.0 / 1e6 / seconds as f64
 }
 
-/// Neighbours who want more than they can get leave 1/N.
+/// Neighbours whose demand exceeds their share leave the link 1/N.
 #[test]
 fn greedy_neighbours_leave_an_equal_share() {
     for scheduler in [Scheduler::RoundRobin, FAIR] {
         for users in [1, 2, 3, 5] {
             let mut greedy = sharing(scheduler, users, 100e6);
-            // All but always on.
+            // Neighbours that send nearly all the time.
             greedy.traffic.off = Duration::from_millis(1);
             greedy.traffic.on = Duration::from_secs(1000);
             let mbps = carried(greedy, 20);
@@ -68,8 +68,7 @@ fn greedy_neighbours_leave_an_equal_share() {
     }
 }
 
-/// Neighbours who want less than their share get it, and the link has the rest: at 12 Mbit/s a packet
-/// fills a TTI.
+/// Neighbours whose demand is below their share get it, and the link gets the rest: at 12 Mbit/s a packet fills a TTI.
 #[test]
 fn modest_neighbours_leave_the_rest() {
     for scheduler in [Scheduler::RoundRobin, FAIR] {
@@ -117,7 +116,7 @@ fn a_neighbour_is_elsewhere_in_the_recording_or_has_a_seed_of_his_own() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Alone in the cell, or with neighbours who want nothing, a link is what it is without a cell.
+    /// Alone in the cell, or with idle neighbours, a link behaves as without a cell.
     #[test]
     fn alone_is_unshared(
         lines in prop::collection::vec(1u32..60, 1..60),
@@ -142,8 +141,8 @@ proptest! {
     }
 }
 
-/// FQ-CoDel at its limit drops half of a flow's bytes, oldest first: here all of it, after an opportunity was found
-/// for it.
+/// FQ-CoDel at its limit drops half of a flow's bytes, oldest first: here all of them, after an opportunity was found
+/// for them.
 #[test]
 fn an_opportunity_of_the_past_is_nobodys() {
     let queue = QueueConfig {

@@ -26,7 +26,7 @@ fn series(mbps: impl Iterator<Item = u32>) -> Rate {
     Rate::from(RateSeries::parse(&rows).expect("valid"))
 }
 
-/// TTIs and Mbit/s that each of two users got in `seconds`, all of whom want everything.
+/// TTIs and Mbit/s that each of two users got in `seconds`, both always with something to receive.
 fn shares(air: &mut Air, seconds: u64) -> Vec<(u64, f64)> {
     let mut shares = vec![(0, 0); air.users.len()];
     for n in 0..seconds * 1000 {
@@ -60,7 +60,7 @@ fn round_robin_takes_turns() {
         .map(|n| air.schedule(n, |_| true).unwrap().0)
         .collect();
     assert_eq!(turns, [0, 1, 2, 0, 1, 2]);
-    // Who wants nothing is passed over.
+    // A user who wants nothing is passed over.
     let turns: Vec<_> = (6..9)
         .map(|n| air.schedule(n, |u| u != 1).unwrap().0)
         .collect();
@@ -68,8 +68,8 @@ fn round_robin_takes_turns() {
     assert_eq!(air.schedule(9, |_| false), None);
 }
 
-/// Two users at 10 and 2 Mbit/s, one when the other is not, in turns of 20 ms: proportional fair
-/// serves each at his best and gives 10/2 to both, round robin (10 + 2)/2/2.
+/// Two users alternate between 10 and 2 Mbit/s every 20 ms, in opposite phase: proportional fair serves each at his
+/// best and gives 10/2 to both, round robin (10 + 2)/2/2.
 #[test]
 fn proportional_fair_rides_the_peaks() {
     let user = |phase| series((0..40).map(move |ms| if ms / 20 == phase { 10 } else { 2 }));
@@ -98,8 +98,8 @@ fn proportional_fair_gains_from_diversity() {
     }
 }
 
-/// An average is what a user was given, over the time constant: (1 − 1/t_c)ⁿ of it are left after n
-/// TTIs without, whether they were scheduled one by one or went by unused.
+/// An average is what a user was given, smoothed over the time constant: after n TTIs without service (1 − 1/t_c)ⁿ of
+/// it is left, whether they were scheduled one by one or went by unused.
 #[test]
 fn averages_decay_with_the_time_constant() {
     let averages = |air: &Air| match &air.turns {

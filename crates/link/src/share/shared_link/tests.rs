@@ -160,7 +160,7 @@ fn schedulers() -> impl Strategy<Value = Scheduler> {
     prop_oneof![Just(Scheduler::RoundRobin), Just(FAIR)]
 }
 
-/// Deliveries of a run that polls at events alone (none) or at intervals, and checks the accounts.
+/// Deliveries of a run that polls at events alone (none) or at intervals, and checks the packet counts.
 fn run(
     mut cell: SharedLink<Numbered>,
     arrivals: &[Arrival],
@@ -217,7 +217,7 @@ proptest! {
         }
     }
 
-    /// A user who is alone has all that his rate gives: at a cell's own TTI, the same as its link.
+    /// A user alone in a cell gets all of his rate: with the cell's own TTI, exactly what the link alone gives.
     #[test]
     fn alone_is_a_link(seed: u64, arrivals in arrivals()) {
         let config = user(Rate::from(CellModel::new(CellKind::Lte, None, seed)));

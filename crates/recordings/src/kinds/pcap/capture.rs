@@ -8,11 +8,11 @@ use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{Linktype, PcapBlockOwned, PcapError, create_reader};
 use std::io::Read;
 
-/// Bytes that are held at first, and at most: no packet is larger; blocks with names and secrets are smaller, too.
+/// Buffer in bytes at first, and at most: no packet is larger, and neither are blocks with names or secrets.
 const ROOM: usize = 1 << 17;
 const MOST_ROOM: usize = 16 << 20;
 
-/// What to do with a capture that ends within a packet.
+/// Advice for a capture that ends within a packet.
 const CUT_OFF: &str = "the file ends within it, expected a whole packet; \
                        was the capture stopped by a full disk or a kill? editcap FILE WHOLE writes what is whole";
 
@@ -26,7 +26,7 @@ struct Interface {
     offset_s: i64,
 }
 
-/// Hands each packet over: its time in nanoseconds, where it stands, and what it is.
+/// Hands each packet over: its time in nanoseconds, its position in the file, and its contents.
 pub fn packets(
     from: impl Read + Send,
     mut each: impl FnMut(i128, Position, Option<Seen>),
@@ -75,7 +75,7 @@ fn not_a_capture(error: PcapError<&[u8]>) -> Refused {
     })
 }
 
-/// A packet's time and what it is, or what a block says of those to come.
+/// Handles a block: hands over a packet, or records what the block says of later ones.
 fn take(
     block: PcapBlockOwned<'_>,
     interfaces: &mut Vec<Interface>,
@@ -142,7 +142,7 @@ fn take_ng(
     Ok(None)
 }
 
-/// Bytes of a packet without what pads it.
+/// A packet's captured bytes, without padding.
 fn captured(data: &[u8], length: u32) -> &[u8] {
     &data[..data.len().min(length as usize)]
 }
@@ -188,7 +188,8 @@ impl Interface {
     }
 }
 
-/// Units in a second: a power of ten, or of two if the highest bit is set. `pcap-parser` refuses all of the latter.
+/// Timestamp units in a second: a power of ten, or of two if the highest bit is set. `pcap-parser` refuses all powers
+/// of two.
 fn units(description: &InterfaceDescriptionBlock<'_>) -> Option<u128> {
     let resolution = description.if_tsresol;
     let power = u32::from(resolution & 0x7f);

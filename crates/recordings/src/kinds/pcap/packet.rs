@@ -1,4 +1,4 @@
-//! Which flow a packet belongs to, and how long it is.
+//! A packet's flow and length.
 
 use crate::{Endpoint, Filter};
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket};
@@ -6,7 +6,7 @@ use pcap_parser::Linktype;
 use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, SocketAddr};
 
-/// Numbers of TCP and UDP.
+/// Protocol numbers of TCP and UDP.
 const WITH_PORTS: [u8; 2] = [6, 17];
 
 /// One direction of a conversation.
@@ -17,9 +17,9 @@ pub struct Flow {
     protocol: u8,
 }
 
-/// What is read of a packet.
+/// The parts of a packet that are read.
 pub struct Seen {
-    /// Whose it is.
+    /// Its flow.
     pub flow: Flow,
     /// Its length from the IP header on, captured or not.
     pub bytes: u64,
@@ -51,7 +51,7 @@ impl Display for Flow {
     }
 }
 
-/// Bytes before the IP header, or before the Ethernet header, for each type of link that is known.
+/// Whether packets of that link type can be read.
 pub fn is_known(link: Linktype) -> bool {
     matches!(link.0, 0 | 1 | 12 | 14 | 101 | 108 | 113 | 228 | 229 | 276)
 }
@@ -106,8 +106,8 @@ pub fn seen(link: Linktype, data: &[u8], whole: u64) -> Option<Seen> {
     })
 }
 
-/// What the header says, unless it was left to the network card (0); what was on the link, if that is less. Ethernet pads
-/// short packets.
+/// The length from the IP header, at most that on the link, since Ethernet pads short packets. If the header leaves it
+/// to the network card (0), the length on the link.
 fn length(says: u64, on_link: u64) -> u64 {
     match says {
         0 | 40 if on_link > says => on_link,

@@ -1,4 +1,4 @@
-//! Numbers are what the script's own arithmetic gives.
+//! Expected numbers are computed by the script's own arithmetic.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// Answers with that round trip, one in 50 ms, from a time on. Returns when the next one is due.
+/// Answers with that round trip, one in 50 ms, beginning at `from`. Returns when the next one is due.
 fn answers(autorate: &mut Autorate, from: u64, rtt: u64, number: u64) -> u64 {
     for n in 0..number {
         let pinger = (from / 50 + n) % 6;
@@ -53,7 +53,7 @@ fn three_late_answers_of_six_lower_both_rates() {
     // Three deltas of 99.9 ms have a mean of 49.95 ms: 19.35 of the 30 ms between 30.6 and 60.6.
     let next = answers(&mut autorate, next, 250, 1);
     assert_eq!(autorate.rates(), [16_704; 2]);
-    // Then not for 300 ms, and by a quarter once the mean is above 60 ms.
+    // Then no fall for 300 ms, and one by a quarter once the mean is above 60 ms.
     let next = answers(&mut autorate, next, 250, 6);
     assert_eq!(autorate.rates(), [16_704; 2]);
     answers(&mut autorate, next, 250, 1);
@@ -112,7 +112,7 @@ fn around(kbps: i64) -> Autorate {
     Autorate::new([bounds; 2])
 }
 
-/// 480 ms are half a second to it, but it divides by 480 ms: 30 000 bytes are 500 kbit/s.
+/// The script sleeps for half a second in place of 480 ms, but divides by 480 ms: 30 000 bytes are 500 kbit/s.
 #[test]
 fn slow_rates_are_allowed_a_packet_and_looked_at_less_often() {
     let mut autorate = around(500);
@@ -122,7 +122,7 @@ fn slow_rates_are_allowed_a_packet_and_looked_at_less_often() {
     assert_eq!(autorate.directions.map(|shaped| shaped.load), [100, 50]);
 }
 
-/// Ten times 12 000 bit at 1 Mbit/s and 960 kbit/s: 240 and 250 ms, which it sleeps through in 200.
+/// Ten times 12 000 bit at 1 Mbit/s and 960 kbit/s: 240 and 250 ms, for both of which it sleeps 200 ms.
 #[test]
 fn looks_are_tenths_of_a_second_apart() {
     assert_eq!(around(1_000).monitor_interval(), ms(200));
@@ -131,7 +131,7 @@ fn looks_are_tenths_of_a_second_apart() {
     assert_eq!(around(20_000).monitor_interval(), ms(200));
 }
 
-/// The process that looks was begun with the base rates.
+/// The measuring process was started with the base rates.
 #[test]
 fn looks_stay_as_far_apart_when_rates_change() {
     let mut autorate = around(500);

@@ -1,4 +1,4 @@
-//! The receiver's ledger and ticks, the sender's window.
+//! The receiver's counts and ticks, and the sender's window.
 
 use crate::sprout::receiver::{Estimate, Receiver};
 use crate::sprout::sender::Sender;
@@ -20,7 +20,7 @@ fn packet(sequence: u64, settled: u64, time_to_next_ms: u64) -> Data {
     }
 }
 
-/// A forecast of as many packets each tick, after so many bytes.
+/// A forecast of `each` packets a tick, after `packets` packets have arrived.
 fn forecast(each: u32, packets: u64) -> Forecast {
     Forecast {
         cumulative: std::array::from_fn(|tick| each * (tick as u32 + 1)),
@@ -29,7 +29,7 @@ fn forecast(each: u32, packets: u64) -> Forecast {
     }
 }
 
-/// What a receiver's mean becomes by ticks with so many packets.
+/// A receiver's mean after ticks with those packets.
 fn mean_after(ticks: &[Option<(u64, u64)>]) -> u32 {
     let mut receiver = Receiver::new(Estimate::Mean(8.0), at(0));
     let mut sequence = 0;
@@ -50,7 +50,7 @@ fn mean_after(ticks: &[Option<(u64, u64)>]) -> u32 {
 fn a_tick_without_packets_says_nothing_while_the_sender_is_silent() {
     // 8 · 8 packets in eight ticks, if nothing is learnt.
     assert_eq!(mean_after(&[Some((8, 0))]), 64);
-    // The flight ended, and its sender is silent for 50 ms: two ticks say nothing, the third says that nothing came.
+    // The flight ended, and its sender is silent for 50 ms: two ticks teach nothing, the third that nothing came.
     assert_eq!(mean_after(&[Some((8, 50)), None, None]), 64);
     assert_eq!(mean_after(&[Some((8, 50)), None, None, None]), 56);
     assert_eq!(mean_after(&[Some((8, 0)), None]), 56);
@@ -63,10 +63,10 @@ fn what_does_not_come_in_time_is_lost() {
     receiver.receive(at(1), &packet(0, 0, 0));
     receiver.receive(at(1), &packet(2, 0, 0));
     assert_eq!(known(&receiver), 2);
-    // The second one is late, and comes.
+    // The second packet arrives late.
     receiver.receive(at(2), &packet(1, 0, 0));
     assert_eq!(known(&receiver), 3);
-    // The fourth is missing, and then given up.
+    // The fourth packet is missing, and is then given up.
     receiver.receive(at(3), &packet(4, 0, 0));
     assert_eq!(known(&receiver), 4);
     receiver.receive(at(20), &packet(5, 5, 0));
@@ -86,7 +86,7 @@ fn a_sender_fills_a_hundred_milliseconds() {
     assert_eq!(sender.next(), at(120));
     assert_eq!(sender.transmit(at(120)).len(), 3);
     assert_eq!(sender.transmit(at(140)).len(), 3);
-    // Further than 160 ms nothing is known: from the third tick on the window shrinks.
+    // Nothing is forecast beyond 160 ms: from the third tick on the window shrinks.
     assert_eq!(sender.transmit(at(160)).len(), 0);
 }
 
@@ -98,7 +98,7 @@ fn what_is_on_its_way_counts_as_queued() {
     // Of the 15 ten have arrived.
     sender.receive(at(110), &forecast(3, 10));
     assert_eq!(sender.transmit(at(110)).len(), 10);
-    // News that know of less are old.
+    // A forecast that acknowledges less is old.
     sender.receive(at(111), &forecast(30, 5));
     assert_eq!(sender.transmit(at(111)).len(), 0);
 }
@@ -121,6 +121,6 @@ fn bytes_of_more_than_10_ms_ago_are_settled() {
     sender.receive(at(5), &forecast(1, 5));
     assert_eq!(sender.transmit(at(5))[0].settled, 0);
     sender.receive(at(11), &forecast(1, 10));
-    // Those of 5 ms may still be under way.
+    // Packets sent at 5 ms can still be under way.
     assert_eq!(sender.transmit(at(11))[0].settled, 5 * PACKET_BYTES);
 }

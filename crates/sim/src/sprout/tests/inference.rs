@@ -1,11 +1,11 @@
-//! What is learnt of a link, and what is forecast.
+//! What the receiver learns of a link, and forecasts.
 
 use crate::random;
 use crate::sprout::belief::{Belief, RATES, TICK_S, log_poisson, rate};
 use crate::sprout::forecast::{cautious, steady};
 use rand::RngExt;
 
-/// Packets of a tick of a Poisson link of that rate (Knuth's method).
+/// Packets of a tick on a Poisson link with that rate (Knuth's method).
 fn poisson(rng: &mut impl rand::Rng, mean: f64) -> u32 {
     let limit = libm::exp(-mean);
     let (mut product, mut packets) = (rng.random::<f64>(), 0);
@@ -16,7 +16,7 @@ fn poisson(rng: &mut impl rand::Rng, mean: f64) -> u32 {
     packets
 }
 
-/// The belief after so many ticks of a link of `rate` packets a second.
+/// The belief after `ticks` ticks on a link of `rate` packets a second.
 fn after(rate: f64, ticks: u32) -> Belief {
     let mut rng = random::stream(1, "sprout");
     let mut belief = Belief::uniform();
@@ -37,8 +37,8 @@ fn sum(belief: &Belief) -> f64 {
     belief.probabilities().iter().sum()
 }
 
-/// The mean of the belief's means over the ticks of ten seconds. It is a little more than the rate: a rate may have been
-/// higher and have brought few packets, and the least rate is 0.
+/// The mean of the belief's means over the ticks of ten seconds. It lies slightly above the rate, since a higher rate
+/// can have brought few packets too, and the least rate is 0.
 #[test]
 fn a_poisson_links_rate_is_inferred() {
     for link in [100.0, 300.0, 700.0] {
@@ -70,7 +70,7 @@ fn an_outage_is_believed_and_left_again() {
     }
     let outage = belief.probabilities()[0];
     assert!(before < 1e-6 && outage > 0.5, "{before}, {outage}");
-    // Nothing is promised during an outage.
+    // During an outage the forecast is nothing.
     assert_eq!(cautious(&belief), [0; 8]);
     for _ in 0..10 {
         belief.evolve();
@@ -125,7 +125,7 @@ fn more_than_a_tick_can_carry_is_the_highest_rate() {
     assert!(mean(&belief) > rate(RATES - 30), "{}", mean(&belief));
 }
 
-/// A single tick at a certain rate is a Poisson distribution, of which the forecast is the 5th percentile.
+/// A single tick at a certain rate is a Poisson distribution; the forecast is its 5th percentile.
 #[test]
 fn the_first_tick_of_a_certain_rate_is_poissons_percentile() {
     for nth in [20, 77, 128, 200] {
@@ -143,7 +143,7 @@ fn the_first_tick_of_a_certain_rate_is_poissons_percentile() {
     }
 }
 
-/// §3.3: what is forecast comes, but for one time in twenty; a link whose rate stays is kinder than the model.
+/// §3.3: fewer packets than forecast arrive only one time in twenty; a link whose rate stays is kinder than the model.
 #[test]
 fn forecasts_are_kept() {
     let mut rng = random::stream(2, "sprout");

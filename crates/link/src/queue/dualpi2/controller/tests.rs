@@ -29,7 +29,7 @@ fn it_stays_between_nothing_and_all() {
     assert_eq!(controller.probability(), 0);
 }
 
-/// How often somebody looks changes nothing.
+/// How often the controller is asked changes nothing.
 #[test]
 fn updates_come_every_16_ms_however_often_it_is_asked() {
     let [mut often, mut seldom] = [Controller::new(15 * MS); 2];
