@@ -3,7 +3,7 @@ use crate::top::tests::{RECORD, START_US, quic, snapshot};
 use crate::udp::Rule;
 use tidegate_agent::{Directions, LinkLayer};
 
-/// The snapshots' interface.
+/// The interface of the snapshots.
 fn wwan0() -> Interface {
     Interface {
         name: "wwan0".into(),
@@ -12,7 +12,7 @@ fn wwan0() -> Interface {
     }
 }
 
-/// On that, for downloads, with these records.
+/// A snapshot of a hold on wwan0, for downloads, with these records.
 fn watched(flows: Vec<Seen>) -> HoldSnapshot {
     HoldSnapshot {
         flows,
@@ -41,7 +41,7 @@ fn record(port: u16) -> Seen {
     }
 }
 
-/// The port of the snapshots' flow.
+/// The local port of the snapshots' flow.
 const OWN: u16 = 50_000;
 
 fn state(watched: &HoldSnapshot, way: &WindowlessView) -> Option<Holding> {
