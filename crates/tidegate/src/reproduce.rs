@@ -129,7 +129,7 @@ fn traces(args: &ReproduceArgs) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The paper asked for, and those of its figures that were; all if none was. Whether any was.
+/// The requested paper with its requested figures, or all its figures if none was named. Whether any was.
 fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool)> {
     let mut papers = tidegate_reproductions::papers();
     let first = words.first();
