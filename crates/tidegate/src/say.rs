@@ -2,7 +2,7 @@
 
 pub use tidegate_terminal::warn as err;
 
-/// A line on standard output. The agent alone says nothing there.
+/// Prints a line on standard output. The agent alone prints nothing there.
 #[cfg(feature = "full")]
 pub fn out(line: impl std::fmt::Display) {
     use std::io::Write;
