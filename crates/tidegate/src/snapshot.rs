@@ -189,7 +189,7 @@ impl AgentService {
         self.windowless.release(index)
     }
 
-    /// Its description now, with pause and comparison.
+    /// Its description now, with the pause if there is one.
     pub fn about_now(&self) -> About {
         About {
             paused: self.pause.map(Pause::view),

@@ -1,5 +1,5 @@
-//! A server whose timestamps are another clock's, on the real kernel: what it sends passes a link of the test's own, where
-//! they are rewritten, to a client with an agent.
+//! A server whose TCP timestamps come from another clock, on the real kernel: its packets pass a link of the test's
+//! own, which rewrites their timestamps, to a client with an agent.
 
 use crate::ledger::{Ledger, Packet, server_port};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tidegate_lab::Namespace;
 
-/// The device of either end.
+/// The device at each end.
 pub const DEVICE: &str = "tg0";
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
@@ -25,11 +25,11 @@ pub const BYTES_PER_S: u64 = 1_250_000;
 const ONE_WAY: Duration = Duration::from_millis(10);
 const ROOM: Duration = Duration::from_millis(500);
 
-/// The stamp of a packet that the server sends, by the time since the link began in µs and by the packet's number; none:
-/// its timestamps are taken away.
+/// The timestamp of a packet from the server, given the time since the link began in µs and the packet's number; none:
+/// the link removes its timestamps.
 pub type Clock = fn(u64, u64) -> Option<u32>;
 
-/// Two namespaces, and the link between them; it ends when this is dropped.
+/// Two namespaces and the link between them, which ends when this is dropped.
 pub struct Stamped {
     pub client: Namespace,
     pub server: Namespace,
@@ -49,7 +49,7 @@ impl Drop for Stamped {
 }
 
 impl Stamped {
-    /// `clock` is that of one of the server's ports; none: what the server stamps stays.
+    /// `clock` gives the clock of a server's port; none: the server's timestamps stay.
     pub fn new(clock: impl Fn(u16) -> Option<Clock> + Send + 'static) -> Self {
         let client = Namespace::new().unwrap();
         let server = Namespace::new().unwrap();
@@ -102,14 +102,14 @@ fn device(address: Ipv4Addr) -> File {
     file
 }
 
-/// What is under way to one end, and when it is there.
+/// Packets in flight to one end, with their arrival times.
 #[derive(Default)]
 struct Lane {
     packets: VecDeque<(Instant, Waited)>,
     free: Option<Instant>,
 }
 
-/// A packet, and how long it has waited for those before it.
+/// A packet, and how long it waited for earlier ones.
 struct Waited {
     packet: Vec<u8>,
     queue: Duration,

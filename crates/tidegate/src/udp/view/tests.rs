@@ -65,10 +65,10 @@ fn a_flow_has_its_record_s_state_or_the_reason_for_having_none() {
     watched.gate_gone = true;
     assert_eq!(state(&watched, &bulk), Some(Holding::GateGone));
     watched.gate_gone = false;
-    // Another's record.
+    // A record of another flow.
     watched.flows = vec![record(OWN + 1)];
     assert_eq!(state(&watched, &bulk), Some(Holding::NotBulk));
-    // As many others as there is place for, of late.
+    // Recent flows take all places.
     watched.flows = (0..HoldPrograms::PLACES as u16)
         .map(|n| record(n + 1))
         .collect();
