@@ -1,4 +1,5 @@
-//! What a server says while it serves. A full disk or a closed pipe costs the line, not the server, which `println!` would end.
+//! Prints what a server says while it serves. On a full disk or a closed pipe the line is lost; `println!` would end
+//! the server.
 
 pub use tidegate_terminal::warn as err;
 

@@ -16,7 +16,7 @@ const POINTS: usize = 400;
 
 /// A picture with its caption.
 pub struct Picture {
-    /// It.
+    /// The picture.
     pub figure: Figure,
     /// One or two sentences.
     pub caption: &'static str,

@@ -10,18 +10,18 @@ use tidegate_probe::net::{Client, Direction, Failure, Key};
 /// TCP connections of one load.
 const CONNECTIONS: usize = 4;
 
-/// A server, and which way it is to be loaded.
+/// A server, and the direction to load.
 #[derive(Clone, Debug)]
 pub struct Far {
-    /// Where it is.
+    /// The server's address.
     pub server: SocketAddr,
     /// Its key.
     pub key: Key,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 
-/// What runs.
+/// Running connections.
 pub struct Running {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), Failure>>>,
