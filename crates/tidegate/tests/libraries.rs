@@ -1,5 +1,5 @@
-//! Checks that the crates for others are complete packages: `cargo package` finds all that each needs. `./dev
-//! libraries` builds them from their packages, which takes minutes.
+//! Checks that the crates for others are complete packages: `cargo package` finds all that each needs.
+//! `./dev libraries` builds them from their packages, which takes minutes.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -6,7 +6,7 @@ use crate::snapshot::{Shared, now_us};
 use crate::top::units::duration;
 use serde_json::json;
 
-/// Marks between two lines. The recent account (`late`) is the difference between marks.
+/// Marks between two lines. A line is about the time since the oldest mark that is kept (`Books::of_late`).
 const MARKS: u32 = 6;
 
 /// When the next summary is due.

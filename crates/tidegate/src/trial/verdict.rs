@@ -166,7 +166,7 @@ pub fn judge(measured: &Measured) -> Finding {
     finding
 }
 
-/// Whether a check slot must show if the link carries more: no queue has built up, perhaps because the load is too small.
+/// Whether a check slot must show if the link carries more: no queue built up, perhaps because the load is too small.
 pub fn wants_check(measured: &Measured) -> bool {
     let finding = judge(measured);
     finding.verdict == Verdict::NoDifference

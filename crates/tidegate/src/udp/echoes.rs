@@ -98,8 +98,8 @@ impl Echoes {
 
 const LENGTH: usize = 8 + 8 + 2 * FLOWS;
 
-/// An ICMP header (RFC 792, RFC 4443 section 4.1), then the secret, the time of sending and the flows' places: `struct
-/// tg_echo_packet`.
+/// An ICMP header (RFC 792, RFC 4443 section 4.1), then the secret, the time of sending and the flows' places:
+/// `struct tg_echo_packet`.
 fn packet(kind: u8, id: u16, sequence: u16, told: [u32; 2], places: [u16; FLOWS]) -> [u8; LENGTH] {
     let mut packet = [0; LENGTH];
     packet[0] = kind;

@@ -1,6 +1,6 @@
 //! All four programs over sockets that lose, duplicate, reorder, corrupt and truncate packets, while proxies are
-//! killed, added, restarted and slowed down, and the registry is killed and restarted. The long test: `cargo test
-//! --release -p tidegate --test mpath -- --ignored`.
+//! killed, added, restarted and slowed down, and the registry is killed and restarted. The long test:
+//! `cargo test --release -p tidegate --test mpath -- --ignored`.
 
 #[allow(dead_code, reason = "some of it is for connections without programs")]
 #[path = "../../../transfer/tests/common/network.rs"]

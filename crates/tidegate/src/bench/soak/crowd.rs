@@ -75,7 +75,7 @@ impl Crowd {
 
     /// Serves the connections on `server`; half of them come from each of two hosts. Returns once every thread has its
     /// own table of descriptors: a copied descriptor would keep another thread's connection open after its close. The
-    /// servers' threads come first.
+    /// servers' ends are the first of the two.
     pub fn begin<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
