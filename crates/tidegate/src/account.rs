@@ -1,4 +1,4 @@
-//! What was done over a time: how much was carried and steered, what was left alone and why, how long packets stood in
+//! The account of a time: how much was carried and steered, what was left alone and why, and how long packets stood in
 //! the queue.
 
 use crate::compare::Compared;
@@ -18,10 +18,10 @@ const HOURS: usize = 24;
 /// Marks that divide a week.
 const DAYS: usize = 7;
 
-/// Of kinds that are less than this part of the whole nothing is said.
+/// Kinds below this part of all bytes are not mentioned.
 const WORTH: f64 = 0.005;
 
-/// So many bytes are worth a line, even if nothing could be measured of them.
+/// A direction with this many bytes gets a line, even if no queueing delay was measured.
 const BULK: u64 = 1_000_000;
 
 /// Bytes carried, by [`Direction::ALL`] and [`Kind::ALL`].
@@ -36,70 +36,70 @@ struct Sums {
     left: Vec<LeftView>,
 }
 
-/// What becomes the account of the last hour, or of so long as was asked for.
+/// Keeps the sums from which accounts are made: of the last hour (or another chosen time), day and week.
 #[derive(Default)]
 pub struct Books {
-    /// Carried by interfaces that it has left.
+    /// Bytes carried by interfaces that the agent has left.
     gone: Carried,
     begin: Sums,
     marks: VecDeque<Sums>,
-    /// Of each hour, where somebody asks for the last day.
+    /// One for each hour of the last day.
     hours: VecDeque<Sums>,
-    /// Of each day, likewise, and the hours since the last of them.
+    /// One for each day of the last week; and how many hours have passed since the last of them.
     days: VecDeque<Sums>,
     hours_of_the_day: usize,
 }
 
-/// The account of a time.
+/// What was done during a time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct Account {
-    /// How long that was, in µs.
+    /// Length of that time, in µs.
     pub elapsed_us: u64,
-    /// Each direction in which anything was carried.
+    /// The directions in which anything was carried.
     pub ways: Vec<Way>,
 }
 
-/// One direction.
+/// One direction of an account.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct Way {
-    /// Which.
+    /// The direction.
     pub direction: Direction,
-    /// All that was carried that way, from the IP header on.
+    /// All bytes carried in this direction, IP headers included.
     pub bytes: u64,
-    /// The queueing delay that packets with data have met; absent where none was measured.
+    /// The queueing delay of packets with data; absent if none was measured.
     pub queue: Option<Spread>,
-    /// What was carried, the most first.
+    /// The kinds of traffic, those with the most bytes first.
     pub kinds: Vec<Part>,
-    /// Why TCP was left alone, of the connections that are remembered: what most bytes were left alone for first.
+    /// Why TCP connections that are still remembered were left alone: the reason for the most bytes first.
     pub left: Vec<Reason>,
-    /// The queueing delay with steering and without, where the user lets that be told.
+    /// The queueing delay with steering and without, if the user lets some time pass unsteered.
     pub compared: Option<Compared>,
 }
 
-/// A kind's part.
+/// One kind's part of the bytes.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct Part {
-    /// Which kind.
+    /// The kind.
     pub kind: Kind,
-    /// How much.
+    /// How many bytes.
     pub bytes: u64,
-    /// Whether the law in force steers it.
+    /// Whether the law steers it.
     pub reached: bool,
 }
 
-/// How delays were distributed over packets, as far as a histogram tells.
+/// How delays were distributed over packets, with a histogram's resolution.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Spread {
-    /// Half of the packets met less, in µs.
+    /// Half of the packets waited less, in µs.
     pub median_us: u32,
-    /// Nineteen of twenty met less, in µs.
+    /// 19 of 20 waited less, in µs.
     pub p95_us: u32,
-    /// Packets.
+    /// How many packets were measured.
     pub packets: u64,
 }
 
 impl Spread {
-    /// Of all that were counted; none if there were none.
+    /// The spread of a histogram; none if it is empty.
     pub fn of(histogram: &Histogram) -> Option<Self> {
         let at = |part| Some(histogram.quantile(part)?.min(u64::from(u32::MAX)) as u32);
         Some(Self {
@@ -118,19 +118,19 @@ impl Display for Spread {
 }
 
 impl Books {
-    /// An interface is about to be left: what it has carried is not forgotten.
+    /// Call this before an interface is left: its bytes are kept.
     pub fn leave(&mut self, agent: &Agent, ifindex: u32) {
         carry(&mut self.gone, agent, ifindex);
     }
 
-    /// A sixth of the account's time is over.
+    /// Marks that a sixth of the account's time is over.
     pub fn mark(&mut self, agent: &Agent, now_us: u64) -> Result<(), AgentError> {
         let sums = self.sums(agent, now_us)?;
         keep(&mut self.marks, MARKS, sums);
         Ok(())
     }
 
-    /// An hour is over.
+    /// Marks that an hour is over.
     pub fn mark_hour(&mut self, agent: &Agent, now_us: u64) -> Result<(), AgentError> {
         let sums = self.sums(agent, now_us)?;
         self.hours_of_the_day += 1;
@@ -142,7 +142,7 @@ impl Books {
         Ok(())
     }
 
-    /// Of the time since `MARKS` marks ago, or since the agent was started if that is less.
+    /// The account since `MARKS` marks ago, or since the agent was started if that is later.
     pub fn of_late(
         &self,
         agent: &Agent,
@@ -153,7 +153,7 @@ impl Books {
         Ok(self.sums(agent, now_us)?.since(from, about))
     }
 
-    /// Of the last day, 23 to 24 hours, or of the time since the agent was started if that is less.
+    /// The account of the last day (23 to 24 hours), or since the agent was started if that is later.
     pub fn of_the_day(
         &self,
         agent: &Agent,
@@ -164,7 +164,7 @@ impl Books {
         Ok(self.sums(agent, now_us)?.since(from, about))
     }
 
-    /// Of the last week, 6 to 7 days, likewise.
+    /// The account of the last week (6 to 7 days), or since the agent was started if that is later.
     pub fn of_the_week(
         &self,
         agent: &Agent,
@@ -175,23 +175,23 @@ impl Books {
         Ok(self.sums(agent, now_us)?.since(from, about))
     }
 
-    /// The first of so many marks, or the start where there are not so many yet.
+    /// The oldest mark if there are `all` of them; otherwise the start.
     fn since<'a>(&'a self, marks: &'a VecDeque<Sums>, all: usize) -> &'a Sums {
         let first = marks.front().filter(|_| marks.len() == all);
         first.unwrap_or(&self.begin)
     }
 
-    /// Bytes that were carried so far, of all kinds, by [`Direction::ALL`].
+    /// Bytes of all kinds carried so far, by [`Direction::ALL`].
     pub fn carried_bytes(&self, agent: &Agent) -> [u64; 2] {
         self.carried(agent).map(|kinds| kinds.iter().sum())
     }
 
-    /// Of all the time.
+    /// The account since the start.
     pub fn in_all(&self, agent: &Agent, about: &About, now_us: u64) -> Result<Account, AgentError> {
         Ok(self.sums(agent, now_us)?.since(&self.begin, about))
     }
 
-    /// The time begins.
+    /// Sets the start.
     pub fn begin(&mut self, now_us: u64) {
         self.begin.at_us = now_us;
     }
@@ -214,7 +214,7 @@ impl Books {
     }
 }
 
-/// Keeps the last of so many. Which connections there were nobody asks of a time that is over.
+/// Keeps the last `most` marks, without their connections: accounts only need those of the present.
 fn keep(marks: &mut VecDeque<Sums>, most: usize, sums: Sums) {
     let left = Vec::new();
     marks.push_back(Sums { left, ..sums });
@@ -223,7 +223,7 @@ fn keep(marks: &mut VecDeque<Sums>, most: usize, sums: Sums) {
     }
 }
 
-/// Adds what an interface has carried.
+/// Adds the bytes that an interface has carried.
 fn carry(to: &mut Carried, agent: &Agent, ifindex: u32) {
     for direction in Direction::ALL {
         for carried in agent.traffic(direction, ifindex) {
@@ -282,7 +282,7 @@ impl Sums {
 }
 
 impl Account {
-    /// Bytes of each kind that there was, both ways.
+    /// Bytes of each kind that occurred, both directions together.
     pub fn carried(&self) -> BTreeMap<&'static str, u64> {
         let mut carried = BTreeMap::new();
         for part in self.ways.iter().flat_map(|way| &way.kinds) {
@@ -291,7 +291,7 @@ impl Account {
         carried
     }
 
-    /// What was found by comparing, in its place.
+    /// The same account with the results of the comparison.
     #[must_use]
     pub fn with(mut self, compared: [Option<Compared>; 2]) -> Self {
         for way in &mut self.ways {
@@ -302,17 +302,17 @@ impl Account {
 }
 
 impl Way {
-    /// Whether there was more than answers and questions.
+    /// Whether there was more than acknowledgements and small requests.
     pub fn is_worth_a_line(&self) -> bool {
         self.queue.is_some() || self.bytes >= BULK
     }
 
-    /// Its kinds in percent, steered ones or the others; none if there are none worth a word.
+    /// Parts of the steered or of the unsteered kinds, in percent; none if all are too small to mention.
     fn parts(&self, reached: bool) -> Option<String> {
         let whole = self.bytes as f64;
         let worth = |p: &&Part| p.reached == reached && p.bytes as f64 > WORTH * whole;
         let word = |p: &Part| {
-            // That it is left alone stands before the list.
+            // The line says "left alone" before the list.
             let name = match (p.kind, self.left.first()) {
                 (Kind::TcpLeft, Some(left)) => format!("TCP ({})", left.short()),
                 (Kind::TcpLeft, None) => "TCP".into(),
@@ -326,7 +326,7 @@ impl Way {
 }
 
 impl Display for Way {
-    /// As in `down 3.2 GB: queue 14 ms (median), …; steered TCP 94 %; left alone QUIC 5 %`.
+    /// For example `down 3.2 GB: queue 14 ms (median), …; steered TCP 94 %; left alone QUIC 5 %`.
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         write!(f, "{} {}: ", self.direction.name(), bytes(self.bytes))?;
         match &self.queue {
@@ -354,7 +354,8 @@ mod tests {
     use tidegate_agent::{Direction, Histograms, Kind, LeftView, Reason};
     use tidegate_laws::Law;
 
-    /// After so many times a minute in which 10 MB of TCP and 1 MB of QUIC came, and 100 kB of TCP that was left alone.
+    /// The sums after `minutes` minutes, in each of which 10 MB of TCP, 1 MB of QUIC, and 100 kB of TCP that was left
+    /// alone came.
     fn after(minutes: u64) -> Sums {
         let mut sums = Sums {
             at_us: minutes * 60_000_000,
@@ -398,12 +399,12 @@ mod tests {
         assert_eq!((way.direction, way.bytes), (Direction::Down, 33_300_000));
         let queue = way.queue.unwrap();
         assert_eq!(queue.packets, 3000);
-        // As far as the slots tell.
+        // As exactly as the histogram's slots tell.
         assert!((16_000..24_000).contains(&queue.median_us), "{queue:?}");
         assert!((16_000..24_600).contains(&queue.p95_us), "{queue:?}");
         let carried = account.carried();
         assert_eq!((carried["tcp"], carried["quic"]), (30_000_000, 3_000_000));
-        // Of one that was not seen in that time nothing is said.
+        // A connection that was not seen in that time is not mentioned.
         assert_eq!(way.left, [Reason::NoScale, Reason::Denied]);
     }
 

@@ -1,4 +1,4 @@
-//! What can be asked for: the commands, each of which has its arguments beside its code.
+//! The command line: the commands; each has its arguments beside its code.
 
 pub mod examples;
 #[cfg(feature = "full")]

@@ -23,13 +23,13 @@ use serde::Serialize;
 use std::io::Write;
 use tidegate_terminal::{Style, Table};
 
-/// One number.
+/// One result.
 #[derive(Debug, Serialize)]
 pub struct Row {
     name: String,
     value: f64,
     unit: &'static str,
-    /// What it is compared with, measured in the same run.
+    /// The same quantity of what it is compared with, measured in the same run.
     #[serde(skip_serializing_if = "Option::is_none")]
     versus: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ struct Results {
     results: Vec<Row>,
 }
 
-/// Measures and prints.
+/// Runs the benchmarks and prints the results.
 pub fn run(args: &BenchArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
     if args.parts.contains(&Part::Soak) {
@@ -117,7 +117,7 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Three digits or so.
+/// A number with about three significant digits.
 fn significant(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
@@ -127,7 +127,7 @@ fn significant(value: f64) -> String {
     }
 }
 
-/// The one in the middle; of two, the larger.
+/// The median; the larger of two middle values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

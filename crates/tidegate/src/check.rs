@@ -1,7 +1,7 @@
 //! `tidegate check`: what this kernel supports, what `run` would use, and what to change.
 //!
-//! What can be tried is tried: the agent's own programs are loaded and attached to the loopback device
-//! of a network namespace that goes with the trial.
+//! It tries what can be tried: it loads the agent's own programs and attaches them to the loopback device of a
+//! temporary network namespace.
 
 mod args;
 mod bridges;
@@ -36,13 +36,13 @@ use tidegate_terminal as terminal;
 #[serde(rename_all = "lowercase")]
 enum Status {
     Ok,
-    /// `run` works, but something could be better, or is worth knowing.
+    /// `run` works, but something could be better, or is good to know.
     Note,
     /// `run` does not work.
     Fails,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Serialize)]
 struct Finding {
     name: &'static str,
@@ -55,12 +55,12 @@ struct Finding {
 
 #[derive(Serialize)]
 struct Report {
-    /// Whether `run` would.
+    /// Whether `run` would work.
     works: bool,
     findings: Vec<Finding>,
     #[serde(rename = "use")]
     used: Option<Used>,
-    /// What of the traffic that would steer.
+    /// The kinds of traffic, and whether `run` would steer them.
     traffic: Vec<traffic::Reached>,
 }
 
@@ -72,9 +72,9 @@ struct Used {
     law: Law,
     directions: &'static str,
     rules: usize,
-    /// Connections that the tables hold.
+    /// How many connections the tables hold.
     connections: u32,
-    /// What becomes of UDP that no rule is about.
+    /// What is done with UDP that matches no rule.
     udp: Otherwise,
     udp_rules: usize,
 }
@@ -95,7 +95,7 @@ impl Finding {
     }
 }
 
-/// Looks at everything and prints it; status 1 if `run` would not work.
+/// Runs all checks and prints the findings; status 1 if `run` would not work.
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut findings = vec![kernel(), privilege(), btf()];
     let hook = trial(&mut findings);
@@ -132,7 +132,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!works)))
 }
 
-/// What is in order is of interest to who wants to know all.
+/// Prints the report. Findings that are in order appear only with `--verbose`.
 fn print(report: &Report, verbose: bool, out: &mut impl Write) -> Result<()> {
     let told = |f: &&Finding| verbose || f.status != Status::Ok;
     let fine = report.findings.iter().filter(|f| f.status == Status::Ok);
@@ -236,7 +236,7 @@ fn btf() -> Finding {
         .advise("a kernel with CONFIG_DEBUG_INFO_BTF=y has it")
 }
 
-/// Loads and attaches the programs by each hook. The one that `run` would use.
+/// Loads and attaches the programs by each hook. Returns the hook that `run` would use.
 fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
     let try_hook = |hook| {
         let attach = || {
@@ -252,7 +252,7 @@ fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
         Namespace::new()?.run(attach)
     };
     let tcx = try_hook(Hook::Tcx);
-    // Of interest only where there is no tcx: it may take a kernel module.
+    // We only try clsact if there is no tcx: it may load a kernel module.
     let clsact = if tcx.is_ok() {
         Ok(())
     } else {
@@ -354,7 +354,7 @@ fn pinning() -> Finding {
     }
 }
 
-/// What the configuration says, and names of those interfaces that `run` would attach to now.
+/// Settings of the configuration, and names of the interfaces that `run` would attach to now.
 fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings, Vec<String>)> {
     if findings.iter().any(|f| f.status == Status::Fails) {
         return None;
@@ -393,7 +393,7 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
     }
 }
 
-/// How many connections the tables would hold, and what that takes.
+/// How many connections the tables would hold, and how much memory they take.
 fn tables(config: &Config) -> Finding {
     const NAME: &str = "tables";
     match tidegate_agent::connections(config.connections) {
@@ -410,7 +410,7 @@ fn tables(config: &Config) -> Finding {
     }
 }
 
-/// Those that `run` would attach to, would leave alone, and would wait for.
+/// Interfaces that `run` would attach to, leave alone, or wait for.
 fn interfaces(wanted: &Wanted, found: &Found) -> Vec<Finding> {
     const NAME: &str = "interface";
     let there = found.interfaces.iter();

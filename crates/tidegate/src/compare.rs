@@ -1,5 +1,5 @@
-//! Tells what steering does: a small part of the time, which the user allows, passes unsteered, in pairs of slots under
-//! load, one with steering and one without, in random order. Without a clock and without the agent.
+//! Measures what steering does: a small part of the time, which the user allows, passes unsteered, in pairs of slots
+//! under load, one with steering and one without, in random order. It needs neither a clock nor the agent.
 
 use crate::account::Spread;
 use crate::top::units::{delay, duration};
@@ -11,25 +11,25 @@ use std::fmt::{self, Display, Formatter};
 use tidegate_agent::{Direction, Histogram};
 
 const SECOND_US: u64 = 1_000_000;
-/// Of one slot.
+/// Length of one slot.
 const SLOT_US: u64 = 14 * SECOND_US;
-/// Its beginning, in which the queue of the slot before drains, or builds up, counts for neither.
+/// The start of a slot counts for neither: the queue of the slot before drains, or builds up.
 const SETTLE_US: u64 = 6 * SECOND_US;
-/// Between two looks for traffic that is worth a pair of slots,
+/// Time between two checks for enough traffic for a pair of slots,
 const POLL_INTERVAL_US: u64 = SECOND_US;
-/// so many bytes of TCP at least.
+/// and how many bytes of TCP are enough.
 const LOAD: u64 = 64 << 10;
-/// Packets that have to have been measured in each slot for it to say anything of a direction.
+/// How many packets must be measured in each slot for a pair to count for a direction.
 const ENOUGH: u64 = 50;
-/// Pairs that are remembered, so that what was long ago fades,
+/// How many pairs we remember, so that old ones fade,
 const PAIRS: usize = 24;
-/// and for so long at most.
+/// and for how long at most.
 const DAY_US: u64 = 86_400 * SECOND_US;
 
-/// The part of the time that may pass unsteered at most.
+/// The largest part of the time that may pass unsteered.
 const MOST: f64 = 0.1;
 
-/// A part of the time that may pass unsteered, if it is one.
+/// The value, if it is a part of the time that may pass unsteered.
 pub fn part_in_range(value: f64) -> Result<f64, String> {
     if (0.0..=MOST).contains(&value) {
         Ok(value)
@@ -38,70 +38,70 @@ pub fn part_in_range(value: f64) -> Result<f64, String> {
     }
 }
 
-/// Pairs of slots, now and then.
+/// Runs a pair of slots now and then.
 pub struct Compare {
     /// The part of the time that may pass unsteered.
     part: f64,
     random: Pcg64Mcg,
     phase: Phase,
-    /// Where these were met.
+    /// The interfaces where the pairs were measured.
     places: Vec<u32>,
     pairs: [VecDeque<Pair>; 2],
 }
 
-/// Where it is.
+/// The present phase.
 enum Phase {
-    /// Until then.
+    /// Rests until then.
     Resting(u64),
-    /// For traffic; that was when it looked last, and what had come.
+    /// Waits for traffic: time of the last check, and the bytes at that time.
     Waiting(u64, [u64; 2]),
-    /// In the first slot of a pair, or in the second.
+    /// Measures the first or second slot of a pair.
     Slot(Box<Slot>),
 }
 
 struct Slot {
     steered: bool,
     began_us: u64,
-    /// When it had settled.
+    /// The histograms when the slot had settled.
     base: Option<[Histogram; 2]>,
-    /// What came in the pair's other slot.
+    /// The histograms of the pair's first slot.
     first: Option<[Histogram; 2]>,
 }
 
-/// What was met in a pair of slots.
+/// The results of a pair of slots.
 struct Pair {
     ended_us: u64,
     with: Histogram,
     without: Histogram,
 }
 
-/// What there is to be seen.
+/// The agent's counters now.
 pub struct Observation {
     /// µs of `CLOCK_MONOTONIC`.
     pub now_us: u64,
     /// Payload bytes of TCP, by [`Direction::ALL`].
     pub measured_bytes: [u64; 2],
-    /// Queueing delays so far, likewise.
+    /// Queueing delays so far, by [`Direction::ALL`].
     pub queue_us: [Histogram; 2],
     /// Indices of the interfaces that are steered.
     pub places: Vec<u32>,
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing is to be steered until then, µs of `CLOCK_MONOTONIC`.
+    /// Steer nothing until then, µs of `CLOCK_MONOTONIC`.
     PassUntil(u64),
-    /// All is to be as ever.
+    /// Steer as usual.
     Steer,
 }
 
 /// The queueing delay with steering and without, over the last pairs of slots on these interfaces.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Compared {
-    /// Pairs of slots.
+    /// How many pairs of slots.
     pub pairs: u32,
-    /// How long the slots of either kind were together, in µs.
+    /// Total length of the slots of either kind, in µs.
     pub slots_us: u64,
     /// In the steered slots.
     pub with: Spread,
@@ -110,7 +110,7 @@ pub struct Compared {
 }
 
 impl Compare {
-    /// So large a part of the time may pass unsteered, from 0 to [`MOST`].
+    /// Lets this part of the time pass unsteered, from 0 to [`MOST`].
     pub fn new(part: f64, seed: u64, now_us: u64) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let rest = now_us + rest_us(part, &mut random);
@@ -123,7 +123,7 @@ impl Compare {
         }
     }
 
-    /// When it wants to look again, µs of `CLOCK_MONOTONIC`.
+    /// When the next step is due, µs of `CLOCK_MONOTONIC`.
     pub fn next_us(&self) -> u64 {
         match &self.phase {
             Phase::Resting(until_us) => *until_us,
@@ -133,12 +133,12 @@ impl Compare {
         }
     }
 
-    /// Whether it wants to look now: it is time, or these are other interfaces.
+    /// Whether a step is due: it is time, or the interfaces have changed.
     pub fn is_due(&self, now_us: u64, places: &[u32]) -> bool {
         self.next_us() <= now_us || self.places != places
     }
 
-    /// Looks, and says what is to change; none: nothing.
+    /// Takes a step. Returns what to change, if anything.
     pub fn step(&mut self, observation: &Observation) -> Option<Action> {
         let now_us = observation.now_us;
         if self.places != observation.places {
@@ -175,7 +175,7 @@ impl Compare {
         None
     }
 
-    /// What was met on other links says nothing of these. A pair that has begun there does not count.
+    /// Begins anew on other interfaces: results from other links do not count, and a pair that has begun is dropped.
     fn move_to(&mut self, places: &[u32], now_us: u64) -> Option<Action> {
         self.places = places.to_vec();
         self.pairs = Default::default();
@@ -186,7 +186,7 @@ impl Compare {
         self.rest(now_us, steered)
     }
 
-    /// Something else has decided what is steered: a pair that has begun does not count.
+    /// Drops the pair that has begun, because something else has changed what is steered.
     pub fn interrupt(&mut self, now_us: u64) {
         self.rest(now_us, true);
     }
@@ -205,7 +205,7 @@ impl Compare {
             first,
         }));
         match steered {
-            // One that comes first is as everything was.
+            // If the steered slot comes first, nothing changes.
             true => is_second.then_some(Action::Steer),
             false => Some(Action::PassUntil(now_us + SLOT_US)),
         }
@@ -246,7 +246,7 @@ impl Compare {
         (!steered).then_some(Action::Steer)
     }
 
-    /// What it has found, by [`Direction::ALL`]; none where it knows nothing.
+    /// The results, by [`Direction::ALL`]; none without any.
     pub fn found(&self, now_us: u64) -> [Option<Compared>; 2] {
         Direction::ALL.map(|direction| {
             let pairs = self.pairs[direction as usize].iter();
@@ -269,7 +269,7 @@ impl Compare {
     }
 }
 
-/// Between two pairs: so long that one unsteered slot is the part of the time that may be, or less.
+/// Rest between two pairs: long enough that one unsteered slot stays within the allowed part of the time.
 fn rest_us(part: f64, random: &mut Pcg64Mcg) -> u64 {
     (SLOT_US as f64 / part * random.random_range(1.0..1.5)) as u64
 }
@@ -307,8 +307,8 @@ mod tests {
         }
     }
 
-    /// Lets days pass under a load that meets 10 ms of queue while it is steered, and 400 ms while it is not. Returns
-    /// how much of the time it was not.
+    /// Simulates days under a load that meets 10 ms of queue when it is steered, and 400 ms when it is not. Returns the
+    /// unsteered part of the time.
     fn live(compare: &mut Compare, days: u64, load: u64) -> f64 {
         let mut observation = nothing();
         let (end_us, mut unsteered_us) = (days * 86_400_000_000, 0);
@@ -392,7 +392,7 @@ mod tests {
         assert!(!compare.is_due(now_us, &[3]));
     }
 
-    /// And what passes unsteered is steered again at once.
+    /// After a change of interfaces, unsteered traffic is steered again at once.
     #[test]
     fn a_pair_that_begins_on_one_interface_does_not_end_on_another() {
         let mut seeds = (0..).map(|seed| Compare::new(0.1, seed, 0));

@@ -1,5 +1,5 @@
-//! What `tidegate run` is to do: from its file, from the command line, or, where neither says, by
-//! default. The command line goes before the file.
+//! What `tidegate run` is to do: from the command line, the configuration file, or the defaults. The command line
+//! overrides the file.
 
 mod file;
 #[cfg(test)]
@@ -31,32 +31,32 @@ pub enum OnExit {
     Stay,
 }
 
-/// All that can be set.
+/// All settings.
 pub struct Settings {
-    /// Which interfaces it is to be on.
+    /// The interfaces to attach to.
     pub interfaces: Wanted,
-    /// The agent's part, without interfaces: which there are changes.
+    /// The agent's settings, without interfaces: these change while it runs.
     pub agent: Config,
-    /// What the agent's shares are by, if that was said; else it is what the machine is.
+    /// Whether shares are by device or by flow; none: it depends on whether this machine forwards for others.
     pub fair: Option<Fair>,
-    /// What devices weigh.
+    /// The devices' weights.
     pub devices: devices::Terms,
-    /// What becomes of traffic without a window.
+    /// What is done with traffic without a window.
     pub udp: Terms,
-    /// Where metrics are shown, if they are.
+    /// The address that metrics are served at, if they are.
     pub metrics: Option<SocketAddr>,
-    /// Where the page is, if there is one.
+    /// The address that the page is served at, if it is.
     pub page: Option<PageAddress>,
-    /// The part of the time that may pass unsteered, so that the difference can be told; 0: none.
+    /// The part of the time that may pass unsteered, to measure the difference; 0: none.
     pub compare: f64,
-    /// Whether the programs outlive a killed process.
+    /// Whether the programs stay if the process is killed.
     pub pin: bool,
-    /// And one that ends in order.
+    /// Whether they stay if it ends in order.
     pub on_exit: OnExit,
 }
 
 impl Settings {
-    /// Whether shares would be by others now than they are, by what the machine has become.
+    /// Whether shares would be settled otherwise now, because the machine has changed.
     pub fn shares_differ(&self) -> bool {
         let depends = self.fair.is_none() && self.agent.params.law.is_on_path();
         let now = || Forwarding::lasting().map(|to| to == Forwarding::Others);
@@ -64,7 +64,7 @@ impl Settings {
     }
 }
 
-/// Reads the file, if there is one, and joins it with the command line.
+/// Reads the file, if there is one; the command line overrides it.
 pub fn settings(args: &RunArgs) -> Result<Settings> {
     let file = args.config.as_deref().map(File::load).transpose()?;
     let file = file.unwrap_or_default();
@@ -96,7 +96,7 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     })
 }
 
-/// What is not steered cannot be compared with what is.
+/// The part of the time to pass unsteered for comparison; an error if nothing is steered anyway.
 fn compared(args: &RunArgs, file: &File, params: &Params) -> Result<f64> {
     let part = args.compare.or(file.compare).unwrap_or(0.0);
     let steers = !params.law.is_none() && !args.dry_run && !file.dry_run;
@@ -107,7 +107,7 @@ fn compared(args: &RunArgs, file: &File, params: &Params) -> Result<f64> {
     Ok(part)
 }
 
-/// Among whom a link is to be divided, as far as that is said.
+/// How a link is to be divided, if the user says so.
 fn fair(args: &RunArgs, file: &File, params: &Params) -> Result<Option<Fair>> {
     let complaint = format!(
         "law \"{}\" divides nothing, expected {} for shares by device",
@@ -124,13 +124,13 @@ fn fair(args: &RunArgs, file: &File, params: &Params) -> Result<Option<Fair>> {
     }
 }
 
-/// Whether it is divided among devices: where nothing is said, if there are other machines to forward for.
+/// Whether the link is divided by device: as the user says, else if this machine forwards for others.
 fn shares(fair: Option<Fair>, params: &Params) -> bool {
     let forwards = || params.law.is_on_path() && Forwarding::find() == Forwarding::Others;
     fair.map_or_else(forwards, |fair| fair == Fair::Device)
 }
 
-/// A term for each address of a list.
+/// A weight for each address in the lists.
 fn weights(file: &File) -> Result<devices::Terms, LoadError> {
     let mut terms = Vec::new();
     for entry in &file.devices {
@@ -158,7 +158,7 @@ fn weights(file: &File) -> Result<devices::Terms, LoadError> {
     })
 }
 
-/// Those that the tables are to hold, if anybody says.
+/// How many connections the tables are to hold, if the user says so.
 fn connections(args: &RunArgs, file: &File) -> Result<Option<u32>> {
     let possible = |wanted| tidegate_agent::connections(Some(wanted)).map_err(|e| e.to_string());
     match (args.connections, &file.connections) {
@@ -186,7 +186,7 @@ fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Res
         otherwise,
         holds: holds.into(),
     };
-    // With a file, whose terms may change, both directions are made ready.
+    // A file may be read again with other rules, so we make both directions ready.
     let uploads = args.config.is_some() || rules.may_hold(Direction::Up);
     Ok(Terms {
         rules,
@@ -198,8 +198,8 @@ fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Res
     })
 }
 
-/// What becomes of UDP that no rule is about. By itself the agent holds nothing where that would not work, or where flows
-/// are steered only if a rule says so.
+/// What is done with UDP that matches no rule. By default nothing is held if the law cannot hold, or if flows are
+/// steered only by rules.
 fn otherwise(args: &RunArgs, file: &File, params: &Params) -> Result<Otherwise> {
     let asked = args.udp.or(file.udp).unwrap_or_default();
     let by_rule = matches!(file.default, Action::Deny);
@@ -225,7 +225,7 @@ fn may_hold(params: &Params) -> Result<(), String> {
     ))
 }
 
-/// A rule for each port and prefix of its lists.
+/// Writes each entry out: one rule for each of its ports and prefixes.
 fn udp_rules(
     file: &File,
     entry: &At<UdpEntry>,
@@ -278,7 +278,7 @@ fn interfaces(args: &RunArgs, file: &File) -> Result<Wanted> {
     Ok(Wanted::new(names.collect::<Result<_, _>>()?))
 }
 
-/// The interfaces of these names, or those of the default routes.
+/// The interfaces of these names; those of the default routes if there are none.
 pub fn named(names: &[String]) -> Result<Wanted> {
     if let Some(wrong) = names.iter().find(|name| !is_name(name)) {
         return Err(BadInput(no_name(wrong)).into());
@@ -293,7 +293,7 @@ fn no_name(name: &str) -> String {
 fn params(args: &RunArgs, file: &File) -> Result<Params> {
     let default = Params::default();
     let law = args.law.or(file.law).unwrap_or(default.law);
-    // In a file it may stand for when the law changes; who says it in words means it now.
+    // In a file λ may stand ready for a change of law; on the command line it is meant for this start.
     if args.lambda.is_some() && law != Law::Drwa {
         let message = format!(
             "--lambda is drwa's and does nothing with law \"{law}\", expected --law drwa with it"
@@ -309,8 +309,8 @@ fn params(args: &RunArgs, file: &File) -> Result<Params> {
     })
 }
 
-/// What is steered: all that the law can, unless one direction was asked for. With a file, whose law
-/// may change, both are made ready.
+/// Which directions are steered: all that the law can steer, unless the user asks for one. With a file both are made
+/// ready, since its law may change.
 fn directions(args: &RunArgs, file: &File, params: &Params) -> Result<Directions> {
     match (args.only.or(file.only), params.law.steers_uploads()) {
         (None, true) => Ok(Directions::Both),
@@ -350,7 +350,7 @@ fn not_too_many<T>(file: &File, entry: &At<T>, rules: usize) -> Result<(), LoadE
     Err(file.complain(entry, message))
 }
 
-/// A rule for each port and prefix of its lists.
+/// Writes each entry out: one rule for each of its ports and prefixes.
 fn written_out(
     file: &File,
     entry: &At<Entry>,
@@ -399,7 +399,7 @@ fn written_out(
     Ok(all)
 }
 
-/// Each of a list, or nothing once.
+/// Each element of the list, or one `None` if it is empty.
 fn each<T: Clone>(list: &[T]) -> Vec<Option<T>> {
     if list.is_empty() {
         vec![None]
@@ -408,7 +408,8 @@ fn each<T: Clone>(list: &[T]) -> Vec<Option<T>> {
     }
 }
 
-/// A name of those, if they have names; a default route may come to lead to any.
+/// An interface's name in a rule; an error if the agent will never be on it. A default route may lead to any interface
+/// later.
 fn attached(file: &File, name: &At<String>, interfaces: &Wanted) -> Result<String, LoadError> {
     let asked = name.get_ref();
     match interfaces {
@@ -432,7 +433,7 @@ fn sees_cgroups(file: &File, asked: &At<String>) -> Result<(), LoadError> {
     Err(file.complain(asked, error.to_string()))
 }
 
-/// Those that a rule is about, which need not run.
+/// The systemd units that a rule names; they need not be running.
 fn units(file: &File, asked: &Entry) -> Result<Option<Units>, LoadError> {
     let (manager, name) = match [&asked.cgroup, &asked.unit, &asked.user_unit] {
         [_, None, None] => return Ok(None),

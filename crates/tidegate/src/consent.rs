@@ -1,4 +1,4 @@
-//! Whoever is to pay for data is told so, and asked.
+//! Tells the user how much data a command costs, and asks before it begins.
 
 use crate::exit::BadInput;
 use crate::say;
@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use std::io::IsTerminal;
 use std::io::Write;
 
-/// Says what it costs, and asks whether to begin, unless that is agreed to.
+/// Says what it costs, and asks whether to begin, unless the user has agreed beforehand.
 ///
 /// # Errors
-/// Where there is nobody to ask, or nobody agrees.
+/// If there is no terminal to ask at, or the user does not agree.
 pub fn ask(cost: &str, agreed: bool) -> Result<()> {
     say::err(cost);
     if agreed {

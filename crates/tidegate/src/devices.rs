@@ -1,8 +1,8 @@
-//! The devices that this machine forwards for, so that shares of the link are theirs and not their flows': whose
-//! addresses are, and which connections have an address of theirs inside.
+//! Devices that this machine forwards for, so that the link can be shared by device and not by flow: which addresses
+//! belong to each, and which connections have one of these addresses inside.
 //!
-//! A device is known by its address on its link (MAC), whatever IP addresses it has; one that is behind another router, by
-//! its IP address. This machine's own connections are one device's.
+//! We identify a device by its address on the local link (MAC), whatever IP addresses it has. A device behind another
+//! router is identified by its IP address. This machine's own connections count as one device.
 
 mod forwarding;
 mod known;
@@ -26,25 +26,25 @@ use tidegate_agent::Agent;
 use tidegate_netfilter::{Begun, tracked};
 use tidegate_rtnetlink::Neighbourhood;
 
-/// After the kernel has failed to say whether there is something.
+/// Pause after the kernel has failed to deliver events.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Keeps the programs told whose connections are, until the process ends.
+/// Tells the programs which device each connection belongs to, until the process ends.
 pub struct Devices(Arc<Mutex<Directory>>);
 
-/// What it listens to.
+/// The kernel's events that we listen to.
 struct Heard {
     neighbours: Neighbourhood,
-    /// None where the kernel has no connection tracking.
+    /// None if the kernel has no connection tracking.
     connections: Option<Begun>,
 }
 
 impl Devices {
-    /// Learns what there is, and whatever comes. Also why connections behind translated addresses cannot be told apart,
-    /// if they cannot.
+    /// Learns the present neighbours and connections, and follows changes. Also returns the reason if connections
+    /// behind translated addresses cannot be told apart.
     ///
     /// # Errors
-    /// If there is nothing to be heard of neighbours.
+    /// If the kernel sends no events about neighbours.
     pub fn watch(agent: &Agent, terms: Terms) -> Result<(Self, Option<io::Error>)> {
         let directory = Directory::new(agent.owners()?, terms);
         let devices = Self(Arc::new(Mutex::new(directory)));
@@ -66,15 +66,15 @@ impl Devices {
         Ok((devices, deaf))
     }
 
-    /// Other weights.
+    /// Sets other weights.
     ///
     /// # Errors
-    /// If the programs cannot be told.
+    /// If the programs' tables cannot be written.
     pub fn set(&self, terms: Terms) -> Result<()> {
         Ok(self.with(|directory| directory.set(terms))?)
     }
 
-    /// Those that have these numbers, by number.
+    /// The devices with these numbers, in order.
     pub fn view(&self, numbers: &HashSet<u32>) -> Vec<DeviceView> {
         self.with(|directory| directory.view(numbers))
     }
@@ -85,8 +85,8 @@ impl Devices {
 }
 
 impl Heard {
-    /// Everything anew: at the start, and where something was lost for want of room. Returns why connections cannot be
-    /// listed.
+    /// Reads everything anew: at the start, and when events were lost because a buffer was full. Returns why
+    /// connections cannot be listed, if they cannot.
     fn look_at_all(&self, devices: &Devices) -> io::Result<Option<io::Error>> {
         devices.with(|directory| {
             Neighbourhood::all(|known| directory.learn(known))?;
@@ -97,11 +97,12 @@ impl Heard {
     }
 
     fn listen(&self, devices: &Devices) {
-        // What it needs it has: what cannot be given up is what nobody had.
+        // The sockets are open, so this thread needs no capability any more. An error means that it had none to give
+        // up.
         let _ = tidegate_agent::drop_capabilities();
         loop {
             if self.wait().is_err() {
-                // For want of memory; what comes meanwhile waits.
+                // Out of memory; events wait in the sockets meanwhile.
                 thread::sleep(PAUSE);
                 continue;
             }
@@ -113,7 +114,7 @@ impl Heard {
                 directory.tell().map_err(io::Error::other)
             });
             if heard.is_err() {
-                // Lost for want of room, or a table that is full for a moment.
+                // Events were lost because a buffer was full, or a table is full for the moment.
                 let _ = self.look_at_all(devices);
             }
         }

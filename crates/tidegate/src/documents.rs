@@ -1,5 +1,4 @@
-//! The documents' command lines and configurations are understood. What else can be told of them:
-//! `tests/documents`.
+//! Checks that the documents' command lines and configurations are valid. Further checks: `tests/documents`.
 
 use crate::args::CommandLine;
 use crate::config::File;
@@ -11,7 +10,7 @@ use markdown::{command_lines, documents, words_of_tidegate};
 #[path = "../tests/documents/markdown.rs"]
 mod markdown;
 
-/// What is wrong with a command line.
+/// The error of a command line, if it has one.
 fn complaint(words: &[String]) -> Option<String> {
     let parsed = CommandLine::command().try_get_matches_from(words);
     let error = parsed.err()?;
@@ -45,7 +44,7 @@ fn every_command_line_is_understood() {
     assert!(count > 100, "{count} command lines");
 }
 
-/// Within a sentence a command need not be whole: the first of its options that there is none of.
+/// The first unknown option of a command within a sentence; such a command need not be complete.
 fn unknown_option(words: &[String]) -> Option<String> {
     let whole = CommandLine::command();
     let mut command = &whole;

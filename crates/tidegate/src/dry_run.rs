@@ -1,4 +1,4 @@
-//! What a dry run says: what the agent would do.
+//! Reports what the agent would do, in a dry run.
 
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -6,16 +6,16 @@ use std::io::{Result, Write};
 use std::time::Duration;
 use tidegate_agent::{Direction, FlowView, Limit, PathView, Situation};
 
-/// A flow without packets for so long is not counted among the present.
+/// A flow without packets for this long does not count as present.
 const PRESENT: Duration = Duration::from_secs(1);
 
-/// What has been seen so far, by direction.
+/// What was seen so far, by direction.
 #[derive(Default)]
 pub struct DryRun {
     seen: [Seen; 2],
 }
 
-/// Sums over the looks at which something was to be seen.
+/// Sums over the looks with any flow.
 #[derive(Default)]
 struct Seen {
     windows: Mean,
@@ -42,7 +42,7 @@ impl Mean {
 }
 
 impl DryRun {
-    /// A look, once a second, and what it showed.
+    /// Prints what the agent would do now, once a second.
     pub fn look(&mut self, snapshot: &Snapshot) -> Result<()> {
         let mut out = tidegate_terminal::out();
         for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.seen) {
@@ -57,7 +57,7 @@ impl DryRun {
         out.flush()
     }
 
-    /// What there was in all.
+    /// Prints the summary at the end.
     pub fn summary(&self, flows: &[FlowView]) -> Result<()> {
         let mut out = tidegate_terminal::out();
         for (direction, seen) in Direction::ALL.into_iter().zip(&self.seen) {
@@ -134,7 +134,7 @@ fn is_present(flow: &FlowView, at_us: u64) -> bool {
     Duration::from_micros(at_us) < Duration::from_micros(flow.seen_us) + PRESENT
 }
 
-/// What becomes of those that would not be steered, in words; nothing if all would be.
+/// How many flows would not be steered, and why, in words; empty if all would be.
 fn why_not(present: &[&FlowView], snapshot: &Snapshot) -> String {
     let mut limits: BTreeMap<&str, u32> = BTreeMap::new();
     for flow in present.iter().filter(|f| !is_lowered(f)) {

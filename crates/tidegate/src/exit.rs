@@ -1,16 +1,16 @@
-//! From errors to one sentence and an exit status.
+//! Turns an error into one sentence and an exit status.
 
 use crate::say;
 use std::process::ExitCode;
 use tidegate_agent::AgentError;
 use tidegate_scenario::LoadError;
 
-/// What was asked for cannot be done as asked.
+/// Bad input: the command cannot be done as it was asked for.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadInput(pub String);
 
-/// Refuses to go on without root, for the sake of `what`.
+/// An error unless the user is root; `what` needs it.
 #[cfg(feature = "full")]
 pub fn require_root(what: &str) -> Result<(), BadInput> {
     // SAFETY: no arguments, cannot fail.
@@ -22,10 +22,10 @@ pub fn require_root(what: &str) -> Result<(), BadInput> {
     )))
 }
 
-/// Prints what is wrong with the command line, or the help that it asks for, and tells the exit status.
+/// Prints an error of the command line, or the requested help, and returns the exit status.
 pub fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        // It quotes what was given, which may be the name of somebody else's file.
+        // The error quotes the arguments, and one may be a file name that somebody else has chosen.
         say::err(error.render());
     } else {
         let _ = error.print();
@@ -33,7 +33,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Prints the error and tells the exit status.
+/// Prints the error and returns the exit status.
 pub fn code(error: &anyhow::Error) -> ExitCode {
     if closed_pipe(error) {
         return ExitCode::SUCCESS;
@@ -46,7 +46,7 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// In a line or, of several things that are wrong with what was asked for, a line for each.
+/// Prints one line, or a line for each of several faults of the input.
 fn say(text: &str, error: &anyhow::Error) {
     let several = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref(), Some(LoadError::Several(_)))
@@ -93,7 +93,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Whether the simulator lacks something of the scenario, or its rows are not to be mixed with those that are there.
+/// Whether the simulator does not support the scenario, or the output file holds rows of another sweep.
 #[cfg(feature = "full")]
 fn is_refused_simulation(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<tidegate_sim::Unsupported>() || cause.is::<tidegate_sweep::Refused>()

@@ -1,4 +1,4 @@
-//! `tidegate generate`: manual pages and completions, for the package, and the reference, for the documents, from
+//! `tidegate generate`: writes manual pages and completions for the package, and the reference for the documents, from
 //! the command's own definitions.
 
 mod keys;
@@ -32,7 +32,7 @@ pub enum Generated {
     Reference,
 }
 
-/// Writes them.
+/// Writes the files.
 pub fn run(args: &GenerateArgs) -> Result<()> {
     let folder = &args.folder;
     std::fs::create_dir_all(folder)
@@ -44,13 +44,12 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
         .with_context(|| format!("cannot write to {}", folder.display()))
 }
 
-/// What users are told of: without the hidden commands, and without `help`, whose pages would say
-/// the same as the commands' own.
+/// The documented commands: without hidden ones, and without `help`, whose pages would repeat the others.
 fn commands() -> Command {
     CommandLine::command().disable_help_subcommand(true)
 }
 
-/// Pages whose examples stand under a heading of that name, a line each.
+/// Manual pages whose examples have their own heading, and a line each.
 fn manual(commands: Command, folder: &Path) -> std::io::Result<()> {
     clap_mangen::generate_to(commands, folder)?;
     for page in std::fs::read_dir(folder)? {

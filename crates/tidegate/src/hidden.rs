@@ -1,9 +1,8 @@
-//! What flowtables of nf_tables forward past the agent's programs.
+//! Traffic that nf_tables flowtables forward past the agent's programs.
 //!
-//! A packet that arrives passes tc's hook before netfilter's, where software takes it out for a flowtable; and the device
-//! that it is given to passes it to tc's hook again. So nothing is hidden on a device that the flowtable names. But what
-//! is taken out there does not come to the devices above it, and comes back below them: VLANs, bridges, PPPoE. What
-//! hardware forwards passes no program at all.
+//! A packet that arrives passes tc's hook before netfilter's, where a software flowtable takes it; the device that it
+//! leaves by passes it to tc's hook again. So on a device that the flowtable names, nothing is hidden. But such packets
+//! skip the devices above: VLANs, bridges, PPPoE. Packets that hardware forwards pass no program at all.
 
 use crate::devices::Forwarding;
 use serde::Serialize;
@@ -12,23 +11,23 @@ use tidegate_agent::Interface;
 use tidegate_netfilter::{Flowtable, flowtables, tracked};
 use tidegate_rtnetlink::{Link, links};
 
-/// That some of it may be.
+/// Traffic that may be hidden.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hidden {
-    /// Whether hardware forwards it.
+    /// Whether the hardware forwards it.
     pub hardware: bool,
-    /// The flowtables that hide it, and what devices they name.
+    /// The flowtables that hide it, with their devices.
     flowtables: Vec<String>,
-    /// Where the agent is, and does not see it.
+    /// Interfaces where the agent misses it.
     interfaces: Vec<String>,
-    /// Where it would see what software forwards.
+    /// Interfaces where the agent would see what software forwards.
     seen_on: Vec<String>,
 }
 
 impl Hidden {
-    /// What is hidden from an agent on these, in the calling thread's namespace.
+    /// Traffic hidden from an agent on these interfaces, in the calling thread's namespace.
     pub fn find(interfaces: &[Interface]) -> Option<Self> {
-        // Who asks for flowtables has the kernel load nf_tables, which a machine that forwards nothing may do without.
+        // Listing flowtables makes the kernel load nf_tables, which a machine that forwards nothing may not need.
         if Forwarding::find() == Forwarding::Nobody {
             return None;
         }
@@ -68,7 +67,7 @@ impl Hidden {
         (!all.flowtables.is_empty()).then_some(all)
     }
 
-    /// In words.
+    /// What is hidden, in words.
     pub fn message(&self) -> String {
         let names = self.flowtables.join(", ");
         if self.hardware {
@@ -82,7 +81,7 @@ impl Hidden {
         )
     }
 
-    /// What to do. The frames below PPPoE are not understood.
+    /// What to do. The agent does not understand frames below PPPoE.
     pub fn advice(&self) -> String {
         if self.hardware {
             return "switch hardware offload off (docs/router.md)".into();
@@ -95,18 +94,18 @@ impl Hidden {
     }
 }
 
-/// How many connections hardware forwards now; none where connection tracking cannot be asked.
+/// How many connections the hardware forwards now; none if connection tracking cannot be read.
 pub fn in_hardware() -> Option<usize> {
     let mut sum = 0;
     let counted = tracked(|connection| sum += usize::from(connection.offloaded[1]));
     counted.ok().map(|()| sum)
 }
 
-/// Which devices are above which.
+/// Which devices are stacked on which.
 #[derive(Debug, Default)]
 struct Stack {
     links: Vec<Link>,
-    /// Devices that PPPoE's frames come by.
+    /// Devices that carry PPPoE frames.
     pppoe: Vec<String>,
 }
 
@@ -127,7 +126,7 @@ impl Stack {
         self.link(name).is_some_and(|link| link.is_ppp)
     }
 
-    /// All below it, whatever is between.
+    /// All devices below it, directly or indirectly.
     fn below(&self, name: &str) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         let mut next = vec![name.to_owned()];
@@ -142,7 +141,7 @@ impl Stack {
         let Some(upper) = self.link(name) else {
             return Vec::new();
         };
-        // The kernel does not say which of PPPoE's devices a session is on.
+        // The kernel does not say which PPPoE device carries a session.
         if upper.is_ppp {
             return self.pppoe.clone();
         }
@@ -153,7 +152,7 @@ impl Stack {
     }
 }
 
-/// The third column, below a line of titles.
+/// The third column, below the headings.
 fn pppoe(list: &str) -> Vec<String> {
     let lines = list.lines().skip(1);
     let devices = lines.filter_map(|line| line.split_whitespace().nth(2));

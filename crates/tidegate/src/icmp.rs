@@ -1,4 +1,4 @@
-//! ICMP's echo (RFC 792, RFC 4443 section 4) by raw sockets: sockets of its own kind for it are mostly forbidden.
+//! ICMP echo (RFC 792, RFC 4443 section 4) by raw sockets: most systems forbid ping sockets.
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, socket};
@@ -7,10 +7,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 pub const REQUEST_4: u8 = 8;
 pub const REQUEST_6: u8 = 128;
 
-/// A raw socket for ICMP of either version that hears nothing but the kind `hears`; nothing at all if that is none.
+/// A raw socket for ICMP of either version that receives only messages of the kind `hears`; nothing at all if that is
+/// none.
 ///
 /// # Errors
-/// Without CAP_NET_RAW; `EAFNOSUPPORT` where the kernel has no IPv6.
+/// Without CAP_NET_RAW; `EAFNOSUPPORT` if the kernel has no IPv6.
 pub fn socket_that_hears(v4: bool, hears: Option<u8>) -> Result<OwnedFd, Errno> {
     let (family, protocol) = if v4 {
         (AddressFamily::Inet, SockProtocol::Icmp)
@@ -23,9 +24,9 @@ pub fn socket_that_hears(v4: bool, hears: Option<u8>) -> Result<OwnedFd, Errno> 
     Ok(socket)
 }
 
-/// Keeps all other kinds from the socket (linux/icmp.h, linux/icmpv6.h).
+/// Filters all other kinds (linux/icmp.h, linux/icmpv6.h).
 fn hear_alone(socket: &OwnedFd, v4: bool, hears: Option<u8>) -> Result<(), Errno> {
-    /// Of both versions.
+    /// The same for both versions.
     const ICMP_FILTER: i32 = 1;
     let (level, length) = if v4 {
         (libc::SOL_RAW, 4)
@@ -49,14 +50,14 @@ fn hear_alone(socket: &OwnedFd, v4: bool, hears: Option<u8>) -> Result<(), Errno
     Errno::result(status).map(drop)
 }
 
-/// Fills in a packet's checksum (RFC 1071), whose place is its third and fourth byte; the kernel fills in ICMPv6's.
+/// Fills in a packet's checksum (RFC 1071) at its third and fourth byte; for ICMPv6 the kernel does.
 pub fn seal(packet: &mut [u8]) {
     packet[2..4].fill(0);
     let sum = checksum(packet);
     packet[2..4].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// RFC 1071; 0 of a packet that has its own in it. Of an even number of bytes.
+/// The checksum of RFC 1071, over an even number of bytes; 0 if the packet contains its own checksum.
 pub fn checksum(packet: &[u8]) -> u16 {
     let words = packet.chunks_exact(2);
     let sum: u32 = words

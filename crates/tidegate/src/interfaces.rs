@@ -1,4 +1,4 @@
-//! Which interfaces the agent is to be on, and which of them there are.
+//! Which interfaces the agent is to attach to, and which of them exist.
 
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
@@ -6,36 +6,36 @@ use std::collections::BTreeSet;
 use tidegate_agent::{AgentError, Interface};
 use tidegate_rtnetlink::{Link, default_routes, links};
 
-/// Which it is to be on.
+/// The interfaces to attach to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// Those of the default routes, whichever these are.
+    /// Those of the default routes, whichever they are.
     #[default]
     DefaultRoutes,
-    /// Those of these names, whatever their indices.
+    /// Those with these names, whatever their indices.
     Named(Vec<String>),
 }
 
-/// What there is of them.
+/// The wanted interfaces that exist.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Those that can be steered.
+    /// Those that we can steer on.
     pub interfaces: Vec<Interface>,
     /// Those whose frames are not understood, and why.
     pub refused: Vec<(Link, AgentError)>,
     /// Names that no interface has.
     pub missing: Vec<String>,
-    /// All of the namespace, wanted or not.
+    /// All interfaces of the namespace, wanted or not.
     pub all: Vec<Link>,
 }
 
-/// A bridge that joins guests to the outside. What these send and receive goes from port to port, and passes no program
-/// at the bridge itself, which is this machine's own way alone.
+/// A bridge that connects guests with the outside. The guests' packets go from port to port and pass no program on the
+/// bridge itself, which sees only this machine's own.
 #[derive(Debug)]
 pub struct SharedBridge {
     /// Its name.
     pub name: String,
-    /// Ports behind which guests are.
+    /// Ports that lead to guests.
     pub guests: Vec<String>,
     /// Ports that lead out of this machine.
     pub out: Vec<String>,
@@ -51,7 +51,7 @@ impl SharedBridge {
         )
     }
 
-    /// Where it would be.
+    /// Where it would be steered.
     pub fn advice(&self) -> String {
         format!(
             "name the port that leads out, --iface {}",
@@ -61,7 +61,7 @@ impl SharedBridge {
 }
 
 impl Wanted {
-    /// Those of these names, or, if there are none, of the default routes.
+    /// The interfaces with these names, or, without names, those of the default routes.
     pub fn new(names: Vec<String>) -> Self {
         if names.is_empty() {
             Self::DefaultRoutes
@@ -70,10 +70,10 @@ impl Wanted {
         }
     }
 
-    /// What there is of them in the calling thread's network namespace.
+    /// The wanted interfaces in the calling thread's network namespace.
     ///
     /// # Errors
-    /// If the kernel cannot be asked.
+    /// If the kernel cannot list its interfaces.
     pub fn find(&self) -> Result<Found> {
         let all = links().context("list the interfaces")?;
         let mut found = Found::default();
@@ -96,7 +96,7 @@ impl Wanted {
         Ok(found)
     }
 
-    /// What is waited for while there is none, in words.
+    /// What the agent waits for while there is no interface, in words.
     pub fn waits_for(&self) -> String {
         match self {
             Self::DefaultRoutes => "a default route".into(),
@@ -109,13 +109,13 @@ impl Found {
     fn look_at(&mut self, link: &Link) {
         match Interface::find(&link.name) {
             Ok(interface) => self.interfaces.push(interface),
-            // It has gone since it was listed.
+            // It has disappeared since it was listed.
             Err(AgentError::NoInterface(name)) => self.missing.push(name),
             Err(error) => self.refused.push((link.clone(), error)),
         }
     }
 
-    /// Those that can be steered, of which there is to be one.
+    /// The interfaces to steer on; an error without any.
     ///
     /// # Errors
     /// If there is none, with the reason.
@@ -140,13 +140,13 @@ impl Found {
         Err(BadInput(message).into())
     }
 
-    /// Which of them are tunnels of this machine's, by index.
+    /// Indices of those that are this machine's tunnels.
     pub fn tunnels(&self) -> BTreeSet<u32> {
         let tunnels = self.all.iter().filter(|link| link.is_tunnel);
         tunnels.map(|link| link.index).collect()
     }
 
-    /// The bridges of default routes among those that can be steered, where guests share them: containers and virtual
+    /// Among the interfaces to steer on, bridges of default routes that are shared with guests: containers and virtual
     /// machines.
     pub fn shared_bridges(&self) -> Vec<SharedBridge> {
         let out = default_routes().unwrap_or_default();
@@ -155,7 +155,7 @@ impl Found {
         bridges.filter_map(|link| self.shared(link)).collect()
     }
 
-    /// None also where the way out is steered as well.
+    /// None also if the outer port is steered as well.
     fn shared(&self, bridge: &Link) -> Option<SharedBridge> {
         let ports = self.all.iter().filter(|p| p.bridge == Some(bridge.index));
         let (out, guests): (Vec<_>, Vec<_>) = ports.partition(|port| port.leads_out);
@@ -175,13 +175,13 @@ impl Found {
         self.interfaces.iter().any(|i| i.index == link.index)
     }
 
-    /// Whether there is still an interface of this index.
+    /// Whether an interface of this index still exists.
     pub fn has(&self, index: u32) -> bool {
         self.all.iter().any(|link| link.index == index)
     }
 }
 
-/// Whether an interface may be called so: what the kernel takes.
+/// Whether the kernel allows the name for an interface.
 pub fn is_name(name: &str) -> bool {
     let allowed = |c: char| !c.is_whitespace() && c != '/' && c != ':';
     !name.is_empty()

@@ -1,4 +1,4 @@
-//! `tidegate lab`: run a scenario, show what came of it.
+//! `tidegate lab`: runs a scenario over kernel TCP and shows the results.
 
 use crate::args::examples::{Example, examples};
 use crate::exit::{BadInput, require_root};
@@ -51,11 +51,11 @@ pub struct LabArgs {
     pub root: bool,
 }
 
-/// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
+/// Runs every variant, shows each as soon as it is known, and writes a page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {
     let asked = &args.scenario;
     let variants = variants(asked, &text(asked)?, &asked.vary)?;
-    // Nor must what cannot be done cost the time of what was before it.
+    // Check all variants first, so that an unsupported one costs no time.
     variants
         .iter()
         .try_for_each(|variant| check(&variant.scenario, &asked.scenario))?;
@@ -82,8 +82,8 @@ pub fn run(args: &LabArgs) -> Result<()> {
     print_json(asked, sets, Made::OnKernel)
 }
 
-/// Whether the scenario's commands run, and as whom. They are whoever's who wrote the scenario: without
-/// `--allow-commands` all of them are shown, and none runs.
+/// Whether the scenario's commands run, and as which user. The scenario's author has chosen them, so without
+/// `--allow-commands` we show them all and run none.
 fn commands(args: &LabArgs, variants: &[Variant]) -> Result<Commands> {
     let scenarios = variants.iter().map(|variant| &variant.scenario);
     let found: Vec<_> = scenarios.flat_map(tidegate_lab::commands_of).collect();
@@ -105,12 +105,12 @@ fn commands(args: &LabArgs, variants: &[Variant]) -> Result<Commands> {
     }))
 }
 
-/// With the line where the value stands.
+/// An error with the line of the value.
 fn refusal(refused: Refused, path: &Path) -> LoadError {
     LoadError::of_value(&refused.place, &refused.value, refused.message, path)
 }
 
-/// Refuses what the laboratory cannot do, with the line where it stands if it is one value.
+/// Refuses a scenario that the laboratory cannot run, with the line of the value if a single one is at fault.
 fn check(scenario: &Scenario, path: &Path) -> Result<()> {
     tidegate_lab::check(scenario).map_err(|error| match error.downcast::<Refused>() {
         Ok(refused) => refusal(refused, path).into(),

@@ -1,4 +1,4 @@
-//! `tidegate link`: any command behind an emulated link.
+//! `tidegate link`: runs any command behind an emulated link.
 
 mod args;
 mod obstacle;
@@ -19,9 +19,9 @@ use tidegate_link::Config;
 use tidegate_rtnetlink::Link;
 use tidegate_scenario::{CellKind, Files, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 
-/// Runs it; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
+/// Runs the command; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
 pub fn run(args: &LinkArgs) -> Result<ExitCode> {
-    // A pipe may stand for both ways.
+    // The same pipe may be given for both directions.
     let files = Files::below(Path::new(""));
     let down = link(args, &files, "--down", &args.down, args.seed)?;
     let up = link(args, &files, "--up", &args.up, args.seed.wrapping_add(1))?;
@@ -48,7 +48,7 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     if guest.resolver == Resolver::OutOfReach {
         say::err(NO_NAMES);
     }
-    // Before anything runs: an hour later nobody wants to hear of it.
+    // Open the log before anything runs: an error an hour later would be useless.
     let log = args.log.as_deref().map(create).transpose()?;
     let (status, record) = link_shell(down, up, &guest, log.is_some())?;
     let _ = write!(tidegate_terminal::err(), "{}", passed::summary(&record));
@@ -62,7 +62,7 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
-/// Whether packets of a link would pass this machine; says what stands in their way.
+/// Whether packets of a link would pass this machine; prints the obstacles.
 fn check(uplinks: &Uplinks) -> Result<ExitCode> {
     let obstacles = check_passage(uplinks)?;
     let mut out = tidegate_terminal::out();
@@ -82,7 +82,7 @@ fn create(path: &Path) -> Result<File> {
 const NO_NAMES: &str = "tidegate link: names will not resolve: /etc/resolv.conf names nobody beyond the \
                         loopback device, which the command cannot reach";
 
-/// By which interfaces the command reaches the world; says so if there are others.
+/// The interfaces by which the command reaches the outside; prints them if there are others.
 fn uplinks(via: &[String]) -> Result<Uplinks> {
     let uplinks = Uplinks::find(via).map_err(|error| BadInput(format!("--via {error:#}")))?;
     if !uplinks.left.is_empty() {
@@ -117,8 +117,8 @@ fn link(args: &LinkArgs, files: &Files, option: &str, rate: &str, seed: u64) -> 
     Ok(spec.resolve_from(files, seed)?)
 }
 
-/// A number is a rate, a known word a cell model, what is there a file, what has an equals sign a scenario's rate,
-/// anything else a file that is missing.
+/// A number is a rate, a known word a cell model, an existing path a file, a text with an equals sign a scenario's
+/// rate, and anything else a missing file.
 fn rate_spec(text: &str) -> Result<RateSpec, String> {
     if let Ok(kind) = text.parse() {
         return Ok(RateSpec::Generate(GenerateSpec {

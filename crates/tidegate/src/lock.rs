@@ -1,4 +1,4 @@
-//! One agent in each network namespace.
+//! Allows one agent in each network namespace.
 
 use crate::exit::BadInput;
 use anyhow::{Context, Result, bail};
@@ -12,10 +12,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use tidegate_lock::{self as lock, Taken};
 
-/// A folder of their own: a service's runtime folder goes with the service.
+/// The locks have a folder of their own, since a service's runtime folder is removed with the service.
 const FOLDER: &str = "/run/tidegate-locks";
 
-/// The right to run an agent; given back when dropped.
+/// The lock of a running agent; released when dropped.
 pub struct Lock(Option<lock::Lock>);
 
 impl Drop for Lock {
@@ -28,7 +28,7 @@ fn name() -> Result<String> {
     Ok(format!("{}.lock", tidegate_agent::network_namespace()?))
 }
 
-/// Takes it, or says who has it.
+/// Takes the lock, or says who holds it.
 pub fn take() -> Result<Lock> {
     let name = name()?;
     let what = || format!("cannot lock {FOLDER}/{name}");
@@ -47,7 +47,7 @@ pub fn take() -> Result<Lock> {
 }
 
 fn refusal(pid: i32) -> BadInput {
-    // The kernel has no number for a process that cannot be seen from here.
+    // A process outside of our PID namespace has number 0.
     BadInput(match pid {
         0 => "an agent runs here already, outside of this container".into(),
         pid => {
@@ -65,7 +65,7 @@ pub fn holder() -> Result<Option<i32>> {
     }
 }
 
-/// The folder, in which nobody but root may write; none where there is none yet.
+/// The folder, which only root may write to; none if it does not exist yet.
 fn folder() -> Result<Option<OwnedFd>> {
     const OTHERS: u32 = 0o022;
     let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;

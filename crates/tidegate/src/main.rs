@@ -3,9 +3,9 @@
 //! Exit status: 0 done, 1 failed on the way, 2 what was asked for cannot be done as asked (bad
 //! input, no such interface, no privilege).
 //!
-//! Without the feature `full` this is the agent alone: what steers, and what looks after it.
+//! Without the feature `full` this is only the agent: the commands that steer, and those that watch over it.
 
-// What is printed for people passes `tidegate_terminal`.
+// All output for people goes through `tidegate_terminal`.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod account;
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| exit::code(&error))
 }
 
-/// The commands beside the agent's.
+/// Runs one of the commands that the agent alone does not have.
 #[cfg(feature = "full")]
 fn full(command: &args::FullCommand) -> anyhow::Result<ExitCode> {
     use args::FullCommand::*;

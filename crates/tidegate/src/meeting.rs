@@ -1,5 +1,5 @@
-//! Where an agent and who looks at it meet: at a socket, one for each network namespace. File systems are often shared
-//! where networks are not, so the usual path may be another namespace's agent's.
+//! Where clients find an agent: at a socket, one for each network namespace. Network namespaces often share a file
+//! system, so the agent at the usual path may be another namespace's.
 
 use crate::lock;
 use crate::run::serve::{Client, remove_stale};
@@ -8,16 +8,16 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use tidegate_agent::network_namespace;
 
-/// Where an agent is found unless somebody says otherwise.
+/// The default socket of an agent.
 pub const SOCKET: &str = "/run/tidegate/agent.sock";
 
-/// Where this namespace's agent is found while another namespace's has the usual path.
+/// The socket of this namespace's agent if another namespace's agent has the usual path.
 fn beside() -> Result<PathBuf> {
     let name = format!("agent-{}.sock", network_namespace()?);
     Ok(Path::new(SOCKET).with_file_name(name))
 }
 
-/// Where to serve the agent of this namespace: it is the only one here.
+/// The socket to serve the agent of this namespace at; it is the only agent here.
 pub fn free() -> Result<PathBuf> {
     match UnixStream::connect(SOCKET) {
         Ok(_) => beside(),
@@ -25,7 +25,7 @@ pub fn free() -> Result<PathBuf> {
     }
 }
 
-/// The agent at the path that was asked for, or, if none was, that of this namespace.
+/// The agent at the given path; without one, that of this namespace.
 pub fn find(asked: Option<&Path>) -> Result<Option<(PathBuf, Client)>> {
     if let Some(path) = asked {
         let client = Client::connect(path)?;
@@ -41,13 +41,13 @@ pub fn find(asked: Option<&Path>) -> Result<Option<(PathBuf, Client)>> {
     Ok(None)
 }
 
-/// Whether an agent that says that is this namespace's; an older one does not say.
+/// Whether an agent that reports this namespace is in ours; old agents do not report it.
 pub fn is_here(namespace: Option<u64>) -> Result<bool> {
     let here = network_namespace()?;
     Ok(namespace.is_none_or(|namespace| namespace == here))
 }
 
-/// In words, that there is an agent here which was not found; none if there is none, or if nobody may know.
+/// A message that an agent runs here whose socket was not found; none if no agent runs, or if we may not know.
 pub fn elsewhere(asked: Option<&Path>) -> Option<String> {
     let pid = lock::holder().ok()??;
     let who = match pid {
@@ -60,7 +60,7 @@ pub fn elsewhere(asked: Option<&Path>) -> Option<String> {
     ))
 }
 
-/// Removes the sockets of this namespace that a killed agent has left. Returns their paths.
+/// Removes sockets of this namespace that a killed agent has left. Returns their paths.
 pub fn clear() -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     for path in [beside()?, SOCKET.into()] {

@@ -27,7 +27,7 @@ pub enum MpathCommand {
     Proxy(proxy::ProxyArgs),
 }
 
-/// Does what was asked.
+/// Runs the command.
 pub fn run(command: &MpathCommand) -> Result<()> {
     match command {
         MpathCommand::Recv(args) => files::run(recv::run(args)),

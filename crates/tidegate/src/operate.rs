@@ -1,4 +1,4 @@
-//! An agent's begin, change and end.
+//! Starts, changes and ends an agent.
 
 use crate::config::{OnExit, Settings, settings};
 use crate::lock::{self, Lock};
@@ -8,17 +8,17 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use tidegate_agent::{Agent, Config, Leftover, leftovers, require_bpf_file_system};
 
-/// An agent that is alone in its network namespace.
+/// The only agent of its network namespace.
 pub struct Operation {
-    /// What it does.
+    /// Its settings.
     pub settings: Settings,
-    /// What another has left.
+    /// Programs that another agent has left.
     left: Vec<Leftover>,
     _lock: Lock,
 }
 
 impl Operation {
-    /// Makes it ready, on no interface yet.
+    /// Loads the agent, on no interface yet.
     pub fn start(settings: Settings) -> Result<(Self, Agent)> {
         let lock = lock::take()?;
         if settings.pin {
@@ -34,7 +34,8 @@ impl Operation {
         Ok((operation, agent))
     }
 
-    /// It takes the place of what one before it has left: after it has been attached, so that traffic is steered all the time.
+    /// Removes what an earlier agent has left. The new agent is already attached, so that traffic is steered all the
+    /// time.
     pub fn take_over(&mut self, agent: &mut Agent) -> Result<()> {
         self.left.drain(..).try_for_each(|l| l.remove().map(drop))?;
         if self.settings.pin {
@@ -43,8 +44,8 @@ impl Operation {
         Ok(())
     }
 
-    /// Reads the file anew. If anything is wrong with it all stays as it was. Returns which settings are others now than at
-    /// the start, where they were settled.
+    /// Reads the file again. If it has any fault, nothing changes. Returns the names of settings that have changed but
+    /// take effect only at a start.
     pub fn reload(
         &mut self,
         watched: &mut AgentService,
@@ -70,7 +71,7 @@ impl Operation {
         Ok(awaiting)
     }
 
-    /// Settings that count from the start alone, and differ.
+    /// Names of the settings that only a start reads, and that differ.
     fn settled(&self, to: &Settings) -> Vec<&'static str> {
         let from = &self.settings;
         let differ = [
@@ -82,7 +83,7 @@ impl Operation {
         names.map(|(name, _)| name).collect()
     }
 
-    /// The agent first, whose programs stand before the hold's.
+    /// Changes the agent first, as its programs run before the hold's.
     fn change(&self, watched: &mut AgentService, to: &Settings) -> Result<()> {
         let AgentService {
             agent, windowless, ..
@@ -100,12 +101,12 @@ impl Operation {
         windowless
             .change(&to.udp, after.dry_run, &after.interfaces)
             .inspect_err(|_| {
-                // It is what was in force before.
+                // Restore the settings that were in force.
                 let _ = agent.reload(&before);
             })
     }
 
-    /// Ends it as the settings say. Whether the programs go on steering.
+    /// Ends the agent as the settings say. Whether the programs go on steering.
     pub fn end(self, agent: Agent) -> bool {
         let stays = self.settings.pin && self.settings.on_exit == OnExit::Stay;
         if stays {
@@ -115,7 +116,7 @@ impl Operation {
     }
 }
 
-/// Removes what agents have left here. Returns what that was.
+/// Removes what agents have left here, and returns it.
 pub fn clear() -> Result<Vec<Leftover>> {
     let mut removed = Vec::new();
     for leftover in leftovers()? {

@@ -22,7 +22,7 @@ const PAUSE: &[Example] = &[
     ("sudo tidegate pause 10m", "another end to it"),
 ];
 
-/// And `resume`.
+/// How `resume` is used.
 const RESUME: &[Example] = &[("sudo tidegate resume", "steer again at once")];
 
 /// Arguments of `pause`.
@@ -55,7 +55,7 @@ pub struct To {
     pub json: bool,
 }
 
-/// Begins a pause, or changes when the one that there is ends.
+/// Begins a pause, or changes the end of the present one.
 pub fn pause(args: &PauseArgs) -> Result<()> {
     let seconds = args.time.as_secs();
     order(&args.to, &Order::Pause { seconds })
@@ -102,7 +102,7 @@ fn nobody(asked: Option<&Path>) -> BadInput {
     }))
 }
 
-/// A number of seconds, minutes, hours or days.
+/// Parses a number of seconds, minutes, hours or days.
 fn time(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(

@@ -1,4 +1,4 @@
-//! `tidegate probe`: what a link does to packets.
+//! `tidegate probe`: measures what a link does to packets.
 
 mod args;
 mod measure;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use tidegate_probe::net::{Client, Key, Limits, PORT, Server};
 use tidegate_scenario::read_text;
 
-/// One end of it.
+/// Runs one end of a measurement.
 pub fn run(args: &ProbeArgs) -> Result<()> {
     match &args.end {
         ProbeEnd::Serve(args) => serve(args),
@@ -49,7 +49,7 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
     let mut server = Server::bind(args.listen, key, limits)
         .with_context(|| format!("listen on {}", args.listen))?;
     if args.key.is_none() {
-        // Alone, so that it can be written to a file for the client.
+        // Print only the key, so that the user can redirect it to a file for the client.
         say::out(key);
     }
     say::err(format_args!(
@@ -103,7 +103,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
             show::text(&measured.results)
         )?,
     }
-    // What is known has been told.
+    // The results so far have been printed.
     if let Some(failure) = measured.failure {
         return Err(failure.into());
     }
@@ -115,7 +115,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
     Ok(())
 }
 
-/// The key that stands in the file.
+/// Reads the key in the file.
 pub fn read_key(path: &Path) -> Result<Key> {
     let named = |e: &dyn std::fmt::Display| BadInput(format!("{}: {e}", path.display()));
     let text = read_text(path).map_err(|e| named(&e))?;
@@ -123,7 +123,7 @@ pub fn read_key(path: &Path) -> Result<Key> {
     Ok(text.parse().map_err(|e| named(&e))?)
 }
 
-/// The first address of the host, with the usual port if none is given.
+/// The host's first address, with the default port if none is given.
 pub fn resolve(host: &str) -> Result<SocketAddr> {
     let with_port = host.to_socket_addrs();
     let found = with_port.or_else(|_| (host, PORT).to_socket_addrs());

@@ -1,30 +1,30 @@
-//! Where the results of a command come from, and how they say it.
+//! Records where a command's results come from.
 
 use crate::json;
 use anyhow::Result;
 use serde::Serialize;
 use tidegate_scenario::{Provenance, Seeds};
 
-/// The version, and the commit where it is known.
+/// The version, and the commit if it is known.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMMIT: &str = env!("TIDEGATE_COMMIT");
 
-/// Options that change no number: how many cores take part, what is shown and where it goes. With values, and without.
+/// Options that change no number in the results, such as the number of cores and the output: with a value, and without.
 const WITH_VALUES: [&str; 5] = ["--html", "--jobs", "--out", "--page", "--trace"];
 const WITHOUT: [&str; 4] = ["--json", "--resume", "--series", "--yes"];
-/// Options whose values are not for everybody's eyes, or name files that are not.
+/// Options whose values are secret, or name secret files.
 const SECRET: [&str; 3] = ["--key", "--secret", "--token"];
 
-/// Who had a part in a result.
+/// What produced a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// The kernel of this machine.
+    /// This machine's kernel.
     OnKernel,
-    /// Nobody but this program.
+    /// This program alone.
     InVirtualTime,
 }
 
-/// Of what this process does, with `seeds`.
+/// The provenance of this process's results, with `seeds`.
 pub fn provenance(made: Made, seeds: impl IntoIterator<Item = u64>) -> Provenance {
     let kernel = || std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     let words = std::env::args_os().skip(1);
@@ -41,7 +41,7 @@ pub fn provenance(made: Made, seeds: impl IntoIterator<Item = u64>) -> Provenanc
     }
 }
 
-/// The command of these words, without what changes no number and without secrets.
+/// The command line without secrets and without options that change no number.
 fn command(words: impl Iterator<Item = String>) -> String {
     let mut kept = vec!["tidegate".to_owned()];
     let mut words = words.peekable();
@@ -65,7 +65,7 @@ fn command(words: impl Iterator<Item = String>) -> String {
         }
     }
     let quoted = kept.iter().map(|word| match shlex::try_quote(word) {
-        // Nothing that a shell would read otherwise.
+        // The ellipsis is not special in a shell.
         _ if word == "…" => word.clone(),
         Ok(quoted) => quoted.into_owned(),
         Err(_) => format!("{word:?}"),
@@ -73,17 +73,17 @@ fn command(words: impl Iterator<Item = String>) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// A result, and where it comes from.
+/// A result with its provenance.
 #[derive(Serialize)]
 pub struct Sourced<'a, T> {
-    /// Its own keys.
+    /// The result's own keys.
     #[serde(flatten)]
     pub result: &'a T,
-    /// One more.
+    /// Where it comes from.
     pub provenance: Provenance,
 }
 
-/// Prints a result as JSON that says where it comes from.
+/// Prints a result with its provenance as JSON.
 pub fn print_json<T: Serialize>(result: &T, provenance: Provenance) -> Result<()> {
     json::print(&Sourced { result, provenance })
 }

@@ -1,4 +1,4 @@
-//! `tidegate reproduce`: the papers' figures, done again and laid beside what the papers print.
+//! `tidegate reproduce`: repeats the papers' figures and compares them with what the papers print.
 
 mod args;
 mod kernel;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use tidegate_study::{Extent, Figure, Paper, Study, page, table};
 use tidegate_terminal as terminal;
 
-/// Runs what was asked for, and shows it.
+/// Runs the requested figures and shows the results.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let extent = Extent {
         quick: args.quick,
@@ -75,7 +75,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     Ok(())
 }
 
-/// What a paper has, as JSON has it.
+/// A paper's figures, for JSON.
 #[derive(Serialize)]
 struct Contents {
     id: &'static str,
@@ -83,14 +83,14 @@ struct Contents {
     figures: Vec<Heading>,
 }
 
-/// A figure, likewise.
+/// A figure's heading, for JSON.
 #[derive(Serialize)]
 struct Heading {
     id: &'static str,
     title: &'static str,
 }
 
-/// What can be asked for.
+/// Lists the papers and figures.
 fn list(json: bool) -> Result<()> {
     let extent = Extent {
         quick: true,
@@ -121,7 +121,7 @@ fn list(json: bool) -> Result<()> {
     Ok(())
 }
 
-/// The folder of recordings. Scenarios that are written are run from elsewhere, so they name it in full.
+/// The folder of recordings. Scenarios that we write are run from other folders, so they need its absolute path.
 fn traces(args: &ReproduceArgs) -> Result<Option<PathBuf>> {
     match (&args.traces, &args.scenarios) {
         (Some(folder), Some(_)) => Ok(Some(std::path::absolute(folder)?)),
@@ -129,7 +129,7 @@ fn traces(args: &ReproduceArgs) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The paper asked for, and those of its figures that were; all if none was. Whether any was.
+/// The requested paper with its requested figures, or all its figures if none was named. Whether any was.
 fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool)> {
     let mut papers = tidegate_reproductions::papers();
     let first = words.first();
@@ -139,7 +139,7 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool
     let words = &words[usize::from(named.is_some())..];
     let others = papers.iter().map(|p| p.id).collect::<Vec<_>>().join(", ");
     let paper = papers.swap_remove(named.unwrap_or(0));
-    // All that can go wrong with them is the folder of recordings.
+    // Only the folder of recordings can make this fail.
     let bad_recordings = |error: anyhow::Error| BadInput(format!("--traces: {error:#}"));
     let mut figures = (paper.figures)(extent).map_err(bad_recordings)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.id).collect();
@@ -164,7 +164,7 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool
     Ok((paper, figures, !wanted.is_empty()))
 }
 
-/// `15` is `fig-15`, and `5.4` is `fig-5.4`.
+/// The id of a figure: `15` is `fig-15`, and `5.4` is `fig-5.4`.
 fn figure_id(word: &str) -> String {
     let is_number = word.split('.').all(|part| part.parse::<u32>().is_ok());
     match is_number {
@@ -173,7 +173,7 @@ fn figure_id(word: &str) -> String {
     }
 }
 
-/// Each case as a file, named after it.
+/// Writes each case as a scenario file with its name.
 fn write_scenarios(folder: &Path, study: &Study) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
     for case in study.cases() {

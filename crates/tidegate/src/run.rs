@@ -1,4 +1,4 @@
-//! `tidegate run`: the agent, until interrupted.
+//! `tidegate run`: runs the agent until a signal ends it.
 
 mod args;
 mod books;
@@ -53,12 +53,12 @@ use units::Units;
 use wake::Wake;
 use weeks::Weeks;
 
-/// Between two reports.
+/// Time between two reports.
 const REPORT: Duration = Duration::from_secs(1);
 
-/// Runs it.
+/// Runs the agent.
 pub fn run(args: &RunArgs) -> Result<()> {
-    // Without a file there is nothing to read again, and who hangs up wants it to end.
+    // Without a configuration file there is nothing to read again, so SIGHUP ends the agent.
     let [stop, reload] = match args.config {
         Some(_) => signals::stop_and_reload_flags()?,
         None => [signals::stop_flag()?, Arc::default()],
@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         format: args.log_format,
         data_on_stdout: args.json,
     };
-    // Privilege and kernel first: without them no interface is worth looking for.
+    // Check privilege and kernel first: without them it is useless to look for interfaces.
     require()?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
     memory::give_back();
@@ -91,7 +91,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let about = watched.about.clone();
     let shared = Shared::new(watched);
     let mut weeks = Weeks::new(args.weekly, &shared);
-    // Who reads that it has started may ask it at once.
+    // The socket is open before the start is announced: a program that reads the announcement may connect at once.
     let shown = Shown::open(&operation.settings, args, &shared, wake.bell()?)?;
     announce(&about, log);
     held::tell(&shared, log);
@@ -156,12 +156,12 @@ pub fn run(args: &RunArgs) -> Result<()> {
     finish(args, operation, &shared, &report, log)
 }
 
-/// A moment of `CLOCK_MONOTONIC` that is to come.
+/// The moment of `CLOCK_MONOTONIC` in µs as an `Instant`; now, if it is past.
 fn instant(us: u64) -> Instant {
     Instant::now() + Duration::from_micros(us.saturating_sub(now_us()))
 }
 
-/// Begins to learn whose connections are, where shares are by device.
+/// Begins to learn which device each connection belongs to, if the link is shared by device.
 fn devices(settings: &Settings, agent: &Agent, log: Log) -> Result<Option<Devices>> {
     if !settings.agent.by_device {
         return Ok(None);
@@ -176,14 +176,14 @@ fn devices(settings: &Settings, agent: &Agent, log: Log) -> Result<Option<Device
     Ok(Some(devices))
 }
 
-/// Begins to hold or to turn away what has no window, unless nothing is to be changed.
+/// Begins to hold or turn away flows without a window, unless this is a dry run.
 fn windowless(settings: &Settings, agent: &Agent, wake: &Wake) -> Result<Windowless> {
     let (bell, config) = (wake.bell()?, &settings.agent);
     let ring = move || bell.ring();
     Windowless::start(&settings.udp, config.dry_run, agent, &[], ring)
 }
 
-/// Ends the agent and says what it did.
+/// Ends the agent and logs what it did.
 fn finish(
     args: &RunArgs,
     operation: Operation,
@@ -212,7 +212,7 @@ fn finish(
     summary(&last.counts, stays)
 }
 
-/// A file that is wrong changes nothing, and is no reason to end.
+/// Reads the configuration again. The agent logs a faulty file, keeps its settings and runs on.
 fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: Log) {
     let outcome = shared.with(|watched| {
         let compared = operation.settings.compare;
@@ -248,7 +248,7 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
     }
 }
 
-/// Settings that the file has changed, and that only a start reads.
+/// Logs which settings have changed in the file but take effect only at a start.
 fn tell_awaiting(settings: &[&str], log: Log) {
     if settings.is_empty() {
         return;
@@ -264,7 +264,7 @@ fn tell_awaiting(settings: &[&str], log: Log) {
     log.warn("restart_needed", &message, json!({ "settings": settings }));
 }
 
-/// Traffic is steered from now on: `systemctl start` waits for this.
+/// Reports readiness: `systemctl start` returns once traffic is steered.
 fn tell_service_manager() -> Result<()> {
     sd_notify::notify(&[sd_notify::NotifyState::Ready]).context("tell the service manager")
 }
@@ -286,7 +286,7 @@ fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
     about
 }
 
-/// What is steered, in words.
+/// The directions that are steered, in words.
 pub fn directions_in_words(config: &Config) -> &'static str {
     match (config.directions, config.params.law.steers_uploads()) {
         (Directions::Both, true) => "downloads and uploads",
@@ -333,7 +333,7 @@ fn what(about: &About) -> String {
     format!("{paused}{verb} {} {places}{udp}{shares}", about.directions)
 }
 
-/// What a kernel without types of its own cannot tell.
+/// Warning for a kernel without BTF.
 pub const WITHOUT_BTF: &str = "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing): window scales are learnt from handshakes alone, so connections that are older than the agent are left alone";
 
 fn announce(about: &About, log: Log) {
@@ -341,7 +341,7 @@ fn announce(about: &About, log: Log) {
     log.info("start", &message, json!({ "agent": about }));
 }
 
-/// What it did.
+/// Logs what the agent did.
 fn log_end(last: &Snapshot, account: &Account, stays: bool, log: Log) {
     let lowered = last.counts.iter().filter(|c| c.reason == Reason::Rewritten);
     let lowered: u64 = lowered.map(|c| c.packets).sum();
@@ -376,8 +376,8 @@ fn summary(counts: &[Count], stays: bool) -> Result<()> {
     Ok(())
 }
 
-/// An agent that watches these interfaces, or those of the default routes, and changes nothing. It
-/// is as alone as any: beside one that was left pinned it would take that one's place.
+/// An agent that watches these interfaces, or those of the default routes, and changes nothing. It takes the lock as
+/// every agent does, and is refused where an agent left its programs pinned: it would replace them.
 pub fn watcher(interfaces: &[String]) -> Result<(AgentService, Lock)> {
     require()?;
     let lock = lock::take()?;

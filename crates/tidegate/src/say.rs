@@ -1,8 +1,9 @@
-//! What a server says while it serves. A full disk or a closed pipe costs the line, not the server, which `println!` would end.
+//! Prints what a server says while it serves. On a full disk or a closed pipe the line is lost; `println!` would end
+//! the server.
 
 pub use tidegate_terminal::warn as err;
 
-/// A line on standard output. The agent alone says nothing there.
+/// Prints a line on standard output. The agent alone prints nothing there.
 #[cfg(feature = "full")]
 pub fn out(line: impl std::fmt::Display) {
     use std::io::Write;

@@ -1,4 +1,4 @@
-//! What laboratory and simulator have in common: reading a scenario's variants, and showing results.
+//! Code shared by laboratory and simulator: reading a scenario's variants, and showing results.
 
 use crate::exit::BadInput;
 use crate::json;
@@ -42,28 +42,28 @@ pub struct ScenarioArgs {
 
 /// A scenario with some of its settings replaced.
 pub struct Variant {
-    /// The scenario, with the runs that were asked for.
+    /// The scenario, with only the requested runs.
     pub scenario: Scenario,
     /// Its other runs.
     pub left_out: Vec<Run>,
     /// Its links.
     pub inputs: LinkInputs,
-    /// What identifies its runs.
+    /// The keys that identify its runs.
     pub keys: Keys,
-    /// The values that were put in place of its own, in the order of the variations.
+    /// The values that replace its own, in the order of the variations.
     pub values: Vec<String>,
 }
 
-/// Variants that are read before the first is run.
+/// The most variants: all are read before the first is run.
 const MOST_VARIANTS: usize = 1_000_000;
 
-/// The scenario's text, which is read once: it may come through a pipe.
+/// The scenario's text. It is read once, as it may come through a pipe.
 pub fn text(args: &ScenarioArgs) -> Result<String> {
     Ok(LoadError::read(&args.scenario)?)
 }
 
-/// Reads every combination of `variations` of the scenario, whose text that is. Reads everything before anything is run: a
-/// bad last trace must not cost the first ones' time. What they name is read once for all of them.
+/// Reads every combination of `variations` of the scenario with this text. We read all before any is run, so that a bad
+/// trace in the last variant wastes no time. Files that several variants name are read once.
 pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Result<Vec<Variant>> {
     let path = &args.scenario;
     let variations: Vec<_> = variations.iter().cloned().map(files_from_here).collect();
@@ -105,7 +105,7 @@ pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Re
     variants
 }
 
-/// A string without its quotes, anything else as TOML has it.
+/// A string without quotes; any other value in TOML syntax.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -113,7 +113,7 @@ fn plain(value: &toml::Value) -> String {
     }
 }
 
-/// Files on the command line are relative to the current folder, not to the scenario's.
+/// File names on the command line are relative to the current folder, not to the scenario's.
 fn files_from_here(mut variation: Variation) -> Variation {
     let key = variation.key.last().cloned().unwrap_or_default();
     for value in &mut variation.values {
@@ -138,7 +138,7 @@ fn file_from_here(key: &str, value: &mut toml::Value) {
     }
 }
 
-/// Keeps only the runs that were asked for, in the scenario's order; returns the others.
+/// Keeps only the requested runs, in the scenario's order; returns the others.
 fn select(scenario: &mut Scenario, names: &[String]) -> Result<Vec<Run>, BadInput> {
     let known: Vec<_> = scenario.runs.iter().map(|r| r.name.clone()).collect();
     if let Some(name) = names.iter().find(|n| !known.contains(n)) {
@@ -155,7 +155,7 @@ fn select(scenario: &mut Scenario, names: &[String]) -> Result<Vec<Run>, BadInpu
     Ok(left_out)
 }
 
-/// Prints the set's tables, unless JSON is wanted or there is nothing in it.
+/// Prints the set's tables, unless JSON is wanted or the set is empty.
 pub fn print_table(args: &ScenarioArgs, set: &ResultSet) -> Result<()> {
     if !args.json && !set.runs.is_empty() {
         terminal::out().text(&tidegate_report::table(set))?;
@@ -164,7 +164,7 @@ pub fn print_table(args: &ScenarioArgs, set: &ResultSet) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page, if one is wanted.
+/// Writes the page, if it is wanted.
 pub fn write_page(args: &ScenarioArgs, sets: &[ResultSet], made: Made) -> Result<()> {
     let Some(path) = &args.html else {
         return Ok(());
@@ -174,7 +174,7 @@ pub fn write_page(args: &ScenarioArgs, sets: &[ResultSet], made: Made) -> Result
         .with_context(|| format!("write {}", path.display()))
 }
 
-/// Prints JSON, if that is wanted: one object for one scenario, an array for its variants.
+/// Prints JSON, if it is wanted: one object for one scenario, an array for variants.
 pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>, made: Made) -> Result<()> {
     if !args.json {
         return Ok(());
@@ -193,7 +193,7 @@ pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>, made: Made) -> 
     }
 }
 
-/// A set, and where it comes from.
+/// A set with its provenance.
 fn sourced(set: &ResultSet, made: Made) -> Sourced<'_, ResultSet> {
     Sourced {
         result: set,

@@ -1,11 +1,11 @@
-//! Files that hold what is secret.
+//! Checks files that contain secrets.
 
 use crate::say;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Says so if others can read it.
+/// Prints a warning if other users can read the file.
 pub fn warn_if_readable(file: &Path) {
     if let Ok(about) = fs::metadata(file)
         && about.permissions().mode() & 0o004 != 0

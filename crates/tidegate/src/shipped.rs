@@ -1,15 +1,15 @@
-//! What the package brings along: scenarios and their traces, which examples name by `scenarios/…`, wherever one is.
+//! Scenarios and traces that the package contains. Examples name them as `scenarios/…`, whatever the current folder is.
 
 use crate::say;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
-/// A file or folder, which the package may have brought along.
+/// Parses a path that the package may contain.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().map(|path| find(&path))
 }
 
-/// That file or folder or, if it is not here and the package has brought one of that name, the package's.
+/// The path itself, or if it does not exist here, the package's file of that name.
 fn find(path: &Path) -> PathBuf {
     if path.is_absolute() || path.exists() {
         return path.into();
@@ -23,7 +23,7 @@ fn find(path: &Path) -> PathBuf {
     }
 }
 
-/// `share/tidegate`, beside the `bin` in which this program lies.
+/// The folder `share/tidegate` beside the `bin` that contains this program.
 fn brought() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let prefix = program.parent()?.parent()?;

@@ -20,7 +20,7 @@ use tidegate_scenario::{ResultSet, Run, RunResult, Scenario, Variation};
 use tidegate_sim::{Options, check, in_order, run_one};
 use tidegate_terminal::Bar;
 
-/// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
+/// Does the runs that the output file does not hold yet, and shows each variant as soon as it is complete.
 pub fn run(args: &SimArgs) -> Result<()> {
     let asked = &args.scenario;
     let text = text(asked)?;
@@ -54,7 +54,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
     print_json(asked, results.sets, Made::InVirtualTime)
 }
 
-/// Shows the last of the sets or, where there are several seeds, their means once all are known.
+/// Shows the last of the sets; with several seeds, their means once all are known.
 fn show(args: &SimArgs, variants: &[Variant], sets: &[ResultSet]) -> Result<()> {
     let asked = &args.scenario;
     let seeds = args.seeds as usize;
@@ -86,7 +86,7 @@ fn identifiers(variations: &[Variation]) -> Vec<String> {
     varied.chain(["run", "key"].map(str::to_owned)).collect()
 }
 
-/// What identifies rows, in the columns' order.
+/// The values that identify a row, in the columns' order.
 struct Identities<'a>(&'a [Variant]);
 
 impl Identities<'_> {
@@ -95,7 +95,7 @@ impl Identities<'_> {
         identity(variant, &variant.scenario.runs[job.run])
     }
 
-    /// Of every run of every variant, those that were not asked for, too.
+    /// Identities of every run of every variant, also of those that were not asked for.
     fn of_all(&self) -> Vec<Vec<String>> {
         let of_variant = |variant: &Variant| {
             let runs = variant.scenario.runs.iter().chain(&variant.left_out);
@@ -110,7 +110,7 @@ fn identity(variant: &Variant, run: &Run) -> Vec<String> {
     variant.values.iter().cloned().chain(own).collect()
 }
 
-/// The variations asked for, and that of the seed, which turns fastest.
+/// The variations asked for, and that of the seed, which varies fastest.
 fn with_seeds(args: &SimArgs, text: &str) -> Result<Vec<Variation>> {
     let asked = &args.scenario;
     let mut variations = asked.vary.clone();
@@ -173,7 +173,7 @@ fn perform(
     )
 }
 
-/// The results so far, one set a variant.
+/// The results so far, one set per variant.
 struct Results<'a> {
     variants: &'a [Variant],
     sets: Vec<ResultSet>,
@@ -190,7 +190,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Adds a result, which come in order; returns whether its set is complete now.
+    /// Adds the next result in order; returns whether its set is complete now.
     fn add(&mut self, job: Job, result: RunResult) -> bool {
         let scenario = &self.variants[job.variant].scenario;
         if self.variant != Some(job.variant) {
@@ -209,13 +209,13 @@ impl<'a> Results<'a> {
     }
 }
 
-/// A bar over milliseconds of virtual time.
+/// A progress bar over milliseconds of virtual time.
 fn bar(jobs: &[Job], variants: &[Variant]) -> Bar {
     let ms = |job: &Job| {
         let scenario = &variants[job.variant].scenario;
         Duration::from_secs_f64(scenario.duration_s).as_millis() as u64
     };
     let template = "{wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
-    // Drawn to standard error, and not at all where that is no terminal.
+    // On standard error; hidden if that is no terminal.
     Bar::new(jobs.iter().map(ms).sum(), template)
 }

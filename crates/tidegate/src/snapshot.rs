@@ -1,4 +1,4 @@
-//! What a running agent tells of itself: the protocol between `tidegate run` and `tidegate top`.
+//! What a running agent reports: the protocol between `tidegate run` and `tidegate top`.
 
 use crate::account::{Account, Books};
 use crate::compare::{Compare, Compared};
@@ -15,60 +15,60 @@ use tidegate_agent::{
 };
 use tidegate_laws::Law;
 
-/// Raised when a field changes its meaning or goes. New fields may come at any time, and new words: a
-/// `top` that is older than its agent says so and ends.
+/// Raised when a field changes its meaning or is removed. New fields and new words may be added at any time: a `top`
+/// older than its agent says so and ends.
 pub const VERSION: u32 = 3;
 
-/// Which agent it is.
+/// Identifies an agent and its settings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct About {
-    /// Of Tidegate.
+    /// Tidegate's version.
     pub version: String,
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Its network namespace, by the number of its inode.
+    /// Inode number of its network namespace.
     #[serde(default)]
     pub namespace: Option<u64>,
     /// The law in force.
     pub law: Law,
-    /// Measures, and changes nothing.
+    /// Whether it only measures.
     pub dry_run: bool,
-    /// What is steered, in words.
+    /// The directions that are steered, in words.
     pub directions: String,
     /// `tcx` or `clsact`; `none` while it is on no interface.
     pub hook: String,
-    /// What becomes of UDP that no rule is about.
+    /// What is done with UDP that matches no rule.
     #[serde(default)]
     pub udp: Otherwise,
-    /// Whether any of it may be held.
+    /// Whether any UDP may be held.
     #[serde(default)]
     pub holds: bool,
-    /// Nothing is steered for a moment, so that the difference can be told.
+    /// Whether traffic passes unsteered for a moment, to measure the difference.
     #[serde(default)]
     pub passes: bool,
-    /// Nothing is steered, held or turned away for a while, as somebody has asked for.
+    /// A pause that a user has asked for: nothing is steered, held or turned away.
     #[serde(default)]
     pub paused: Option<Paused>,
-    /// Which of it: downloads, uploads.
+    /// Directions that may be held.
     #[serde(default)]
     pub hold_directions: Vec<Direction>,
-    /// And which kinds.
+    /// Kinds that may be held.
     #[serde(default)]
     pub hold_kinds: Vec<Kind>,
     /// Whether shares are by device.
     #[serde(default)]
     pub by_device: bool,
-    /// What flowtables hide from it, in words, as far as it has looked.
+    /// What flowtables hide from the agent, in words, as of its last check.
     #[serde(default)]
     pub hidden: Option<String>,
-    /// To what it is attached now.
+    /// The interfaces that it is attached to now.
     pub interfaces: Vec<Place>,
-    /// Start, µs of CLOCK_MONOTONIC.
+    /// Start of the agent, µs of CLOCK_MONOTONIC.
     pub since_us: u64,
 }
 
 impl About {
-    /// Where the agent is now, and by which hook.
+    /// Updates the interfaces and the hook.
     pub fn set_places(&mut self, agent: &Agent) {
         let place = |i: &Interface| Place {
             name: i.name.clone(),
@@ -78,7 +78,7 @@ impl About {
         self.hook = agent.hook().map_or("none", Hook::name).into();
     }
 
-    /// What becomes of flows without a window now.
+    /// Updates what is done with flows without a window.
     pub fn set_udp(&mut self, rules: &Rules) {
         self.udp = rules.otherwise;
         self.hold_directions = rules.held_directions();
@@ -86,18 +86,18 @@ impl About {
         self.holds = !self.hold_directions.is_empty();
     }
 
-    /// Whether windows are left as they are for a while.
+    /// Whether windows are left unchanged at the moment.
     pub fn lets_pass(&self) -> bool {
         self.passes || self.paused.is_some()
     }
 
-    /// Whether what goes `direction` and is of that kind can be steered as the agent is set.
+    /// Whether the agent can steer traffic of this kind in this direction.
     pub fn reaches(&self, kind: Kind, direction: Direction) -> bool {
         let held = self.hold_directions.contains(&direction) && self.hold_kinds.contains(&kind);
         held || kind.is_reached(self.law, direction)
     }
 
-    /// The name of the interface with this index, which may have gone.
+    /// The name of the interface with this index, which may no longer exist.
     pub fn interface(&self, ifindex: u32) -> String {
         let known = self.interfaces.iter().find(|i| i.ifindex == ifindex);
         known.map_or_else(|| format!("#{ifindex}"), |i| i.name.clone())
@@ -113,62 +113,62 @@ pub struct Place {
     pub ifindex: u32,
 }
 
-/// Everything at one moment.
+/// The agent's whole state at one moment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Of this format, [`VERSION`].
+    /// The format's version, [`VERSION`].
     pub version: u32,
     /// When, µs of CLOCK_MONOTONIC.
     pub at_us: u64,
-    /// Whose.
+    /// The agent.
     pub agent: About,
-    /// What became of the packets.
+    /// What was done with packets, by reason.
     pub counts: Vec<Count>,
     /// The interfaces, by direction, and their groups of flows.
     pub paths: Vec<PathView>,
     /// How full the tables of flows are.
     #[serde(default)]
     pub tables: Vec<TableView>,
-    /// The devices whose flows these are, where shares are by device.
+    /// The devices that flows belong to, if shares are by device.
     #[serde(default)]
     pub devices: Vec<DeviceView>,
-    /// Flows that are measured.
+    /// Measured flows.
     pub flows: Vec<FlowView>,
-    /// TCP's data that are left alone.
+    /// TCP data that are left alone.
     pub left: Vec<LeftView>,
-    /// Flows that have no window.
+    /// Flows without a window.
     pub windowless: Vec<WindowlessView>,
-    /// What the hold has done; absent without it.
+    /// Totals of the hold; absent without one.
     #[serde(default)]
     pub hold: Option<HoldCounts>,
-    /// What was done in the last hour, or since the start if that is less.
+    /// The account of the last hour, or since the start if that is later.
     #[serde(default)]
     pub account: Account,
 }
 
-/// An agent, and what is to be said about it.
+/// An agent with all that belongs to it.
 pub struct AgentService {
-    /// What becomes of traffic without a window. Before the agent, whose queues its programs share.
+    /// The hold and the fallback. Dropped before the agent: the hold's programs share the agent's queues.
     pub windowless: Windowless,
-    /// Where shares are by device, who tells the programs whose connections are.
+    /// Tells the programs which device each connection belongs to, if shares are by device.
     pub devices: Option<Devices>,
     /// The agent.
     pub agent: Agent,
-    /// As it is now.
+    /// Its description.
     pub about: About,
-    /// What it has done.
+    /// Its accounts.
     pub books: Books,
-    /// What steering does, where the user lets that be told.
+    /// Measures what steering does, if the user lets some time pass unsteered.
     pub compare: Option<Compare>,
-    /// The pause that somebody has asked for.
+    /// The pause that a user has asked for.
     pub pause: Option<Pause>,
 }
 
 impl AgentService {
-    /// Steers on one more interface; what has no window is not looked after there yet.
+    /// Steers on one more interface; flows without a window are not yet held or turned away there.
     ///
     /// # Errors
-    /// If the kernel refuses; then all is as it was.
+    /// If the kernel refuses; then nothing has changed.
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
         let attached = self.agent.attach(interface);
         if attached.is_err() {
@@ -178,10 +178,10 @@ impl AgentService {
         attached
     }
 
-    /// Leaves an interface, which may be gone.
+    /// Leaves an interface, which may no longer exist.
     ///
     /// # Errors
-    /// If what has no window cannot be let go there.
+    /// If flows without a window cannot be released there.
     pub fn release(&mut self, index: u32) -> Result<()> {
         self.books.leave(&self.agent, index);
         self.agent.release(index);
@@ -189,7 +189,7 @@ impl AgentService {
         self.windowless.release(index)
     }
 
-    /// What it is, and whether it rests.
+    /// Its description now, with the pause if there is one.
     pub fn about_now(&self) -> About {
         About {
             paused: self.pause.map(Pause::view),
@@ -230,25 +230,25 @@ impl AgentService {
         self.devices.as_ref().map(view).unwrap_or_default()
     }
 
-    /// What was done of late.
+    /// The account of the last hour.
     pub fn account(&self, now_us: u64) -> Result<Account> {
         let account = self.books.of_late(&self.agent, &self.about, now_us)?;
         Ok(account.with(self.compared(now_us)))
     }
 
-    /// What was done in the last day, if hours are marked.
+    /// The account of the last day, if hours are marked.
     pub fn account_of_the_day(&self, now_us: u64) -> Result<Account> {
         let account = self.books.of_the_day(&self.agent, &self.about, now_us)?;
         Ok(account.with(self.compared(now_us)))
     }
 
-    /// What was done in the last week, if hours are marked.
+    /// The account of the last week, if hours are marked.
     pub fn account_of_the_week(&self, now_us: u64) -> Result<Account> {
         let account = self.books.of_the_week(&self.agent, &self.about, now_us)?;
         Ok(account.with(self.compared(now_us)))
     }
 
-    /// What was done in all.
+    /// The account since the start.
     pub fn whole_account(&self, now_us: u64) -> Result<Account> {
         let account = self.books.in_all(&self.agent, &self.about, now_us)?;
         Ok(account.with(self.compared(now_us)))
@@ -262,23 +262,23 @@ impl AgentService {
     }
 }
 
-/// The one agent of a process, for the threads that show it. When it ends they find nothing.
+/// The process's agent, shared with the threads that show it. After its end they find none.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Option<AgentService>>>);
 
 impl Shared {
-    /// Takes it over.
+    /// Shares an agent.
     pub fn new(watched: AgentService) -> Self {
         Self(Arc::new(Mutex::new(Some(watched))))
     }
 
-    /// Does something with it; nothing once it has ended.
+    /// Runs `act` on the agent; none once it has ended.
     pub fn with<T>(&self, act: impl FnOnce(&mut AgentService) -> T) -> Option<T> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slot.as_mut().map(act)
     }
 
-    /// Takes it away from the threads that show it.
+    /// Takes the agent away from the other threads.
     pub fn end(&self) -> Option<AgentService> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -289,7 +289,7 @@ pub fn now_us() -> u64 {
     now_of(ClockId::CLOCK_MONOTONIC)
 }
 
-/// µs of CLOCK_BOOTTIME, which goes on while the machine sleeps.
+/// µs of CLOCK_BOOTTIME, which runs on while the machine sleeps.
 pub fn now_with_sleep_us() -> u64 {
     now_of(ClockId::CLOCK_BOOTTIME)
 }

@@ -28,7 +28,7 @@ impl Steer for LiveAgent {
             Side::Client => run.udp,
             Side::Server => Udp::Leave,
         });
-        // As in the simulator: a scenario says itself which of its workloads are to be held.
+        // As in the simulator: the scenario itself says which of its workloads are held.
         terms.rules.holds = Directions::Both;
         Ok(Box::new(Attached {
             windowless: Windowless::start(&terms, false, &agent, &config.interfaces, || {})?,
@@ -40,7 +40,7 @@ impl Steer for LiveAgent {
 }
 
 struct Attached {
-    // Before the agent, whose queues its programs share.
+    // Dropped before the agent: its programs share the agent's queues.
     windowless: Windowless,
     agent: Agent,
     side: Side,
@@ -93,7 +93,7 @@ impl Steering for Attached {
         for seen in watched.into_iter().flat_map(|watched| watched.flows) {
             let (client_port, server) = (seen.flow.local.port(), seen.flow.remote);
             let signalled = u64::from(seen.hold.signalled);
-            // A record for each direction, and one gate.
+            // A flow has a record for each direction, but only one gate.
             let same = |f: &&mut HeldFlow| (f.client_port, f.server) == (client_port, server);
             match flows.iter_mut().find(same) {
                 Some(known) => known.signalled += signalled,

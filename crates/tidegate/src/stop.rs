@@ -1,4 +1,4 @@
-//! `tidegate stop`: ends the agent of this network namespace and removes what any has left.
+//! `tidegate stop`: ends the agent of this network namespace, and removes programs that agents have left.
 
 use crate::args::examples::{Example, examples};
 use crate::{lock, meeting, operate};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tidegate_agent::require;
 use tidegate_terminal as terminal;
 
-/// How long an agent may take to end.
+/// How long we wait for an agent to end.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How `stop` is used.
@@ -32,13 +32,13 @@ pub struct StopArgs {
 
 #[derive(Serialize)]
 struct Stopped {
-    /// Process id of the agent that was running.
+    /// Process id of the agent that was ended.
     agent: Option<i32>,
     /// What was removed, in words.
     removed: Vec<String>,
 }
 
-/// Does it and says what was done.
+/// Ends the agent, and prints what was done.
 pub fn run(args: &StopArgs) -> Result<()> {
     require()?;
     let agent = end_agent()?;
@@ -79,7 +79,7 @@ fn end_agent() -> Result<Option<i32>> {
     let Some(pid) = lock::holder()? else {
         return Ok(None);
     };
-    // 0: it runs in another process namespace, where it has a number that means nothing here.
+    // 0: it runs in another PID namespace, and its number there means nothing here.
     if pid <= 0 {
         bail!("the agent runs in another process namespace; end it there");
     }

@@ -1,14 +1,14 @@
-//! The time of day as it is where this runs.
+//! The local time of day.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now.
+/// The time now.
 pub fn seconds_since_1970() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().as_secs_f64()
 }
 
-/// A moment in seconds since 1970, by the local time: `14:05`, and with its date if that is another day than `now_s` is of.
+/// A time in seconds since 1970 as local time: `14:05`, with the date if it is on another day than `now_s`.
 pub fn local(at_s: u64, now_s: u64) -> String {
     let (at, now) = (broken_down(at_s), broken_down(now_s));
     let time = format!("{:02}:{:02}", at.tm_hour, at.tm_min);
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn the_date_is_said_of_another_day_alone() {
-        // Noon somewhere: whatever the time zone is, an hour later it is the same day or the next.
+        // Noon somewhere: in any time zone, an hour later is the same day or the next.
         let noon = 1_772_366_400;
         let same = local(noon, noon);
         assert_eq!(same.len(), "14:05".len(), "{same}");

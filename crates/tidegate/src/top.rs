@@ -44,10 +44,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use view::{Action, View};
 
-/// How fast an interrupt is noticed.
+/// How quickly `top` notices an interrupt.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs it.
+/// Runs `tidegate top`.
 pub fn run(args: &TopArgs) -> Result<()> {
     let on_screen = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !args.once && !args.json && !on_screen {
@@ -66,7 +66,7 @@ pub fn run(args: &TopArgs) -> Result<()> {
     outcome
 }
 
-/// Without a screen: tables or JSON, on standard output.
+/// Prints tables or JSON on standard output, without a screen.
 fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
     if let Some(notice) = source.notice() {
         say::err(format_args!("tidegate: {notice}"));
@@ -102,7 +102,7 @@ fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
     }
 }
 
-/// Whether nobody has asked to stop meanwhile.
+/// Sleeps; false if it was interrupted.
 fn sleep(interval: Duration, stop: &AtomicBool) -> bool {
     let end = Instant::now() + interval;
     while !stop.load(Ordering::Relaxed) {
@@ -150,7 +150,7 @@ fn interact(
     Ok(())
 }
 
-/// Until something is to be drawn anew.
+/// Waits for a key that calls for a new drawing, or until it is time for the next look.
 fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -> Result<Action> {
     while !stop.load(Ordering::Relaxed) {
         let rest = next.saturating_duration_since(Instant::now());
@@ -171,8 +171,8 @@ fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -
     Ok(Action::Stay)
 }
 
-/// Waits for input, for so long at most. Whether the terminal is still there: from one that has gone
-/// crossterm would read for ever (its issue 793).
+/// Waits for input, for at most this long. False if the terminal has gone: crossterm would read from it for ever (its
+/// issue 793).
 fn is_there(at_most: Duration) -> Result<bool> {
     let stdin = std::io::stdin();
     let mut input = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];

@@ -1,4 +1,4 @@
-//! `tidegate trace`: a shipped cell model as a file, and other people's recordings as what a scenario plays.
+//! `tidegate trace`: writes a shipped cell model as a trace, and imports other people's recordings for scenarios.
 
 mod import;
 
@@ -11,10 +11,10 @@ use std::io::{BufWriter, Write};
 use std::time::Duration;
 use tidegate_scenario::{CellKind, GenerateSpec};
 
-/// The longest trace that is written, in seconds: a day.
+/// The longest trace that we write, in seconds: a day.
 const LONGEST_S: u64 = 86_400;
 
-/// Lines that are written: no recording that is read has more than 4 GB.
+/// The most lines that we write: we read no recording above 4 GB.
 const MOST_LINES: f64 = 5e8;
 
 /// How `trace` is used.
@@ -61,7 +61,7 @@ pub enum ImportCommand {
     Import(import::ImportArgs),
 }
 
-/// Does the one or the other.
+/// Writes a trace, or imports recordings.
 pub fn run(args: &TraceArgs) -> Result<()> {
     match (&args.import, args.kind) {
         (Some(ImportCommand::Import(args)), _) => import::run(args),
@@ -99,7 +99,7 @@ fn write(kind: CellKind, args: &TraceArgs) -> Result<()> {
         .into());
     }
     let trace = model.trace(Duration::from_secs(args.seconds));
-    // Standard output ends every line with a call: an hour has four million.
+    // Unbuffered standard output makes a system call for each line, and an hour has four million lines.
     let mut out = BufWriter::new(tidegate_terminal::data());
     write!(out, "{trace}")?;
     out.flush()?;

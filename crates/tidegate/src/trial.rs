@@ -1,8 +1,8 @@
 //! `tidegate try`: a short trial of steering on the user's own link, which ends in a verdict.
 //!
-//! Slots with and without steering take turns, in an order drawn by lot, while a load of the user's fills the link and
-//! something beside it asks for round trips. What was measured ([`slot`]) is judged ([`verdict`], [`sign_flip`]) without a
-//! clock, so that the same way to a verdict runs over simulated links of which the truth is known (`simulated`).
+//! Slots with and without steering alternate in random order, while the user's load fills the link and a pinger
+//! measures round trips beside it. The measurements ([`slot`]) are judged ([`verdict`], [`sign_flip`]) without a clock,
+//! so that the same code can judge simulated links whose truth is known (`simulated`).
 
 mod args;
 mod control_group;
@@ -49,7 +49,7 @@ use tidegate_agent::require;
 use tidegate_lab::Caller;
 use tidegate_probe::net::Direction;
 
-/// Does it. The verdict is no matter of the exit status.
+/// Runs the trial. The exit status does not depend on the verdict.
 pub fn run(args: &TryArgs) -> Result<()> {
     let plan = Plan {
         pairs: args.pairs,
@@ -64,7 +64,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
             .map_err(|error| BadInput(format!("{error:#}; --root runs the load as root")))?,
     };
     let address = target.resolve()?;
-    // Before there is any thread.
+    // We fork here, so it must come before the first thread.
     let group = ControlGroup::make()?;
     let loader = Loader {
         source,
@@ -75,7 +75,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
     let interface = steering.interfaces()[0].name.clone();
     let place = ping::find_way(address, &interface)?;
     let place = place.ok_or_else(|| no_answer(&target, &interface))?;
-    // Whoever agrees gets what was agreed to: what can be known to fail has failed by now.
+    // Ask for consent last: every check that can fail beforehand has passed by now.
     let page = args.page.as_deref().map(Draft::beside).transpose()?;
     consent::ask(&announcement(args, &plan), args.yes)?;
     let stop = signals::stop_flag()?;
@@ -102,7 +102,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
     .run();
     progress.finish();
     let outcome = TrialReport::of(about, measured?);
-    // Whatever becomes of the output, the machine is as it was.
+    // Stop steering before any output, which may fail.
     drop((pinger, steering, loader));
     let from = provenance(Made::OnKernel, [seed]);
     if let Some(page) = page {
@@ -145,7 +145,7 @@ fn source(args: &TryArgs) -> Result<Source> {
     Ok(Source::Commands(urls.collect::<Result<_, _>>()?))
 }
 
-/// Who is asked for round trips.
+/// The host to measure round trips to.
 fn target(args: &TryArgs, source: &Source) -> Result<Target> {
     if let Some(named) = &args.ping {
         return Ok(Target::named(named));
@@ -168,7 +168,7 @@ fn no_answer(target: &Target, interface: &str) -> BadInput {
     ))
 }
 
-/// What it takes, before anybody agrees to it.
+/// What the trial will cost, to be shown before the user agrees.
 fn announcement(args: &TryArgs, plan: &Plan) -> String {
     let seconds = plan.loaded().as_secs_f64();
     format!(

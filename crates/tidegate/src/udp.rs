@@ -1,4 +1,4 @@
-//! What becomes of traffic without a window: held, turned away, or left alone.
+//! What is done with traffic without a window: it is held, turned away, or left alone.
 
 mod controller;
 mod echoes;
@@ -23,28 +23,28 @@ use tidegate_gate::Fallback;
 use tidegate_rtnetlink::links;
 use tidegate_scenario::Udp;
 
-/// Why nothing is held: nobody asked for it in time,
+/// Reasons why nothing is held: the hold was not asked for at the start,
 const NOT_AT_THE_START: &str =
     "the hold cannot begin while the agent runs, expected it at the start; start the agent anew";
-/// or it is nowhere where anything could wait;
+/// all interfaces are ports of bridges, where no packet can be made to wait,
 const ON_PORTS: &str =
     "all its interfaces are ports of bridges, and what passes a bridge passes no hook of netfilter";
-/// or the kernel lacks what is needed.
+/// or the kernel lacks what the hold needs.
 const CANNOT_HOLD: &str = "cannot hold flows without a window";
 
-/// What is to become of it.
+/// What the configuration says of flows without a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Of which flows.
+    /// The rules: which flows to hold, turn away or leave alone.
     pub rules: Rules,
-    /// Where echoes go that tell the delay of what is held.
+    /// Where to send the echoes that measure the delay of held flows.
     pub echo: EchoPlace,
-    /// What later terms may hold, for which the hold's programs are made ready at the start.
+    /// Directions that later terms may hold: the hold's programs for them are loaded at the start.
     pub ready: Directions,
 }
 
 impl Terms {
-    /// The same for all.
+    /// The same action for all flows.
     pub fn all(action: impl Into<Otherwise>) -> Self {
         Self {
             rules: Rules::all(action),
@@ -53,7 +53,7 @@ impl Terms {
         }
     }
 
-    /// What is in force where nothing may be changed.
+    /// The terms in force: unchanged, or nothing at all if `idle`.
     fn or_idle(&self, idle: bool) -> Self {
         let mut terms = self.clone();
         if idle {
@@ -63,26 +63,26 @@ impl Terms {
     }
 }
 
-/// What is not done for a while of what the terms say.
+/// How much of the terms is suspended for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Idle {
-    /// All is done.
+    /// Nothing: all terms apply.
     #[default]
     Nothing,
-    /// Nothing is held. What is turned away stays so: who came over TCP stays there.
+    /// The hold. QUIC is still turned away: clients that have fallen back to TCP stay there.
     Hold,
-    /// Nothing is held or turned away.
+    /// The hold and turning away.
     All,
 }
 
-/// Those where packets can be made to wait: what passes from port to port of a bridge passes no hook of netfilter, so a flow
-/// there would be signalled, and never held.
+/// The interfaces where packets can be made to wait. Packets from port to port of a bridge pass no netfilter hook, so a
+/// flow there would be signalled but never held.
 fn without_ports(interfaces: &[Interface]) -> Vec<Interface> {
     let others = interfaces.iter().filter(|i| !is_port(i));
     others.cloned().collect()
 }
 
-/// Whether there is an interface, and each is a bridge's port.
+/// Whether there are interfaces, and all are ports of bridges.
 pub fn are_ports(interfaces: &[Interface]) -> bool {
     !interfaces.is_empty() && interfaces.iter().all(is_port)
 }
@@ -94,25 +94,25 @@ pub fn is_port(interface: &Interface) -> bool {
     link.is_some_and(|link| link.bridge.is_some())
 }
 
-/// What is done to it, until this value is dropped.
+/// The hold and the fallback, in force until this value is dropped.
 #[derive(Default)]
 pub struct Windowless {
     terms: Terms,
     idle: Idle,
     interfaces: Vec<Interface>,
     ready: Directions,
-    // Before the fallback: were its chains to go first, the kernel would drop what waits.
+    // Dropped before the fallback: if the fallback's chains went first, the kernel would drop the packets that wait.
     hold: Option<Hold>,
     fallback: Option<Fallback>,
-    /// Why HTTP/3 is not held that would have been.
+    /// Why HTTP/3 is not held although the terms allow it.
     missing: Option<String>,
-    /// Whether somebody has been told.
+    /// Whether that was logged.
     told: bool,
 }
 
 impl Windowless {
-    /// Begins, beside `agent`, on these interfaces of the calling thread's network namespace. In a dry run all is made
-    /// ready and nothing done. `bell` rings when there are news.
+    /// Begins beside `agent` on these interfaces of the calling thread's network namespace. A dry run loads everything
+    /// and holds nothing. `bell` rings when there are news.
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
@@ -137,10 +137,10 @@ impl Windowless {
         Ok(windowless)
     }
 
-    /// Whether it could do that from now on.
+    /// Checks whether these terms can come into force now.
     ///
     /// # Errors
-    /// If the hold is asked for and was not at the start, when what it takes could still be had.
+    /// If the terms ask for a hold, or for held uploads, that was not made ready at the start.
     pub fn require(&self, terms: &Terms) -> Result<()> {
         if terms.rules.ask_for_hold() && self.hold.is_none() {
             let message = "udp \"hold\" cannot begin while the agent runs, expected it at the start; start it anew";
@@ -154,7 +154,7 @@ impl Windowless {
         Ok(())
     }
 
-    /// Does that from now on, if all of it can be done; else all stays as it was.
+    /// Applies these terms from now on. If any of them cannot be applied, the old ones stay.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -167,7 +167,7 @@ impl Windowless {
         self.set(&terms.or_idle(dry_run), interfaces)
     }
 
-    /// Does the same on one more interface, or on one that has returned.
+    /// Applies the terms on one more interface, or on one that has returned.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -178,7 +178,7 @@ impl Windowless {
         self.set(&self.terms.clone(), &interfaces)
     }
 
-    /// Lets go of what it did on an interface that is gone.
+    /// Forgets an interface that is gone.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -188,7 +188,7 @@ impl Windowless {
         self.set(&self.terms.clone(), &interfaces)
     }
 
-    /// Does so much less from now on, also where later terms or interfaces would have more done.
+    /// Suspends part of the terms from now on, also of terms and interfaces that are set later.
     ///
     /// # Errors
     /// If the kernel refuses; then all stays as it was.
@@ -201,19 +201,19 @@ impl Windowless {
         })
     }
 
-    /// After something was refused.
+    /// Makes the hold as it was, after a failed change.
     fn hold_as_before(&self) {
         if let Some(hold) = &self.hold {
             let _ = hold.set(&self.held(&self.terms), &without_ports(&self.interfaces));
         }
     }
 
-    /// What these terms come to for the hold.
+    /// The terms as the hold gets them.
     fn held(&self, terms: &Terms) -> Terms {
         terms.or_idle(self.idle != Idle::Nothing)
     }
 
-    /// The hold cannot be had: no reason to end, unless somebody asked for it by name.
+    /// Goes on without the hold, unless the rules ask for it by name: then it is an error.
     fn do_without(&mut self, rules: &Rules, error: anyhow::Error) -> Result<()> {
         if rules.ask_for_hold() {
             return Err(error);
@@ -246,7 +246,7 @@ impl Windowless {
         Ok(())
     }
 
-    /// These terms, as far as they can be had.
+    /// The terms without what this machine cannot do.
     fn possible(&self, terms: &Terms) -> Terms {
         let mut terms = terms.clone();
         if self.hold.is_none() {
@@ -268,24 +268,24 @@ impl Windowless {
         Ok(())
     }
 
-    /// Why HTTP/3 is not held, for whoever has not been told.
+    /// Why HTTP/3 is not held; none if the last call has said so.
     pub fn take_missing(&mut self) -> Option<String> {
         let news = self.missing.clone().filter(|_| !self.told);
         self.told = self.missing.is_some();
         news
     }
 
-    /// What has happened since the last call.
+    /// The hold's news since the last call.
     pub fn news(&self) -> Vec<News> {
         self.hold.as_ref().map_or_else(Vec::new, Hold::news)
     }
 
-    /// What the hold knows and does now; none without it.
+    /// The hold's state now; none without a hold.
     pub fn watch(&self) -> Option<HoldSnapshot> {
         self.hold.as_ref().map(Hold::watch)
     }
 
-    /// What is in force now.
+    /// The rules in force.
     pub fn rules(&self) -> &Rules {
         &self.terms.rules
     }

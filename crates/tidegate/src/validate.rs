@@ -1,7 +1,7 @@
-//! `tidegate validate`: the simulator held against the kernel.
+//! `tidegate validate`: compares the simulator with the kernel.
 //!
-//! Every scenario of a folder is run over the kernel's TCP in the laboratory and over the simulator's
-//! in virtual time: the same file, the same seeds. What came of them is compared number by number.
+//! Every scenario of a folder runs over the kernel's TCP in the laboratory and over the simulator's in virtual time,
+//! with the same file and seeds. The results are compared number by number.
 
 mod args;
 mod cases;
@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use tidegate_scenario::{Comparison, Provenance, ResultSet, RunResult};
 use tidegate_terminal as terminal;
 
-/// Compares, prints, and fails if a comparison misses for no known reason.
+/// Compares and prints; fails if a number differs without a known reason.
 pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
     if args.small.is_some() && args.out.is_none() && args.again.is_none() {
         let message = "--small makes scenarios small that are kept, expected --out FOLDER or --again FOLDER beside it";
@@ -58,13 +58,13 @@ pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(report.rows.iter().any(is_failure))))
 }
 
-/// With the seeds of every repetition.
+/// The provenance, with the seeds of all repetitions.
 fn from(args: &ValidateArgs, cases: &[Case]) -> Provenance {
     let seeds = |case: &Case| (0..args.repeat).map(|n| case.seed(n)).collect::<Vec<_>>();
     provenance(Made::OnKernel, cases.iter().flat_map(seeds))
 }
 
-/// Runs one case after the other until all are done, or the user has had enough.
+/// Runs one case after the other until all are done, or the user interrupts.
 fn validate(args: &ValidateArgs, cases: &[Case], reasons: &Reasons) -> Result<Report> {
     let stop = signals::stop_flag()?;
     let seconds: f64 = cases.iter().map(Case::seconds).sum();
@@ -83,16 +83,16 @@ fn validate(args: &ValidateArgs, cases: &[Case], reasons: &Reasons) -> Result<Re
     Ok(report)
 }
 
-/// What came of all cases.
+/// The results of all cases.
 #[derive(Default)]
 struct Report {
     rows: Vec<Comparison>,
-    /// For each run of a scenario one set, with two runs: the kernel's and the simulator's.
+    /// A set for each run of a scenario, with two runs: the kernel's and the simulator's.
     pairs: Vec<ResultSet>,
     unfinished: usize,
 }
 
-/// As `--json` has it.
+/// The rows as `--json` prints them.
 #[derive(Serialize)]
 struct Rows<'a> {
     rows: &'a [Comparison],
@@ -140,7 +140,7 @@ impl Report {
     }
 }
 
-/// Says aloud what the laboratory thinks of its own runs, where that is not well.
+/// Prints the laboratory's warnings about its own runs.
 fn warn(label: &str, kernel: &[RunResult]) {
     for warning in kernel.iter().flat_map(|run| &run.health.warnings) {
         say::err(format_args!(

@@ -1,6 +1,6 @@
-//! `docs/architecture.md` is true: its table of rooms is what the manifests say, and so is its table of
-//! dependencies. And the tests that `docs/promises.md` names for servers and link are there, and the laws' constants that
-//! `docs/internals/constants.md` lists.
+//! Checks `docs/architecture.md`: its tables of rooms and of dependencies must match the manifests. Also checks that
+//! the tests named in `docs/promises.md` for servers and link exist, and the laws' constants in
+//! `docs/internals/constants.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The cells of a Markdown table's rows, the one below that header.
+/// The cells of the rows of the Markdown table with this header.
 fn table(text: &str, header: &str) -> Vec<Vec<String>> {
     let rows = text.lines().skip_while(|line| *line != header).skip(2);
     let cells = |row: &str| {
@@ -34,7 +34,7 @@ fn document() -> String {
     fs::read_to_string(root().join("docs/architecture.md")).expect("readable")
 }
 
-/// What stands in back quotes.
+/// All pieces of text in back quotes.
 fn quoted(cell: &str) -> Names {
     cell.split('`')
         .skip(1)
@@ -43,7 +43,7 @@ fn quoted(cell: &str) -> Names {
         .collect()
 }
 
-/// Each crate's folder with its manifest.
+/// Each crate's folder and manifest.
 fn manifests() -> BTreeMap<String, Table> {
     let crates = fs::read_dir(root().join("crates")).expect("readable");
     let crates =
@@ -57,14 +57,14 @@ fn manifests() -> BTreeMap<String, Table> {
     .collect()
 }
 
-/// Names of the dependencies that some of a manifest's sections have.
+/// Names of the dependencies in these sections of a manifest.
 fn dependencies(manifest: &Table, sections: &[&str]) -> Names {
     let sections = sections.iter().filter_map(|section| manifest.get(*section));
     let tables = sections.filter_map(|section| section.as_table());
     tables.flat_map(Table::keys).cloned().collect()
 }
 
-/// Of rooms of ours; those of others.
+/// Separates our rooms from external crates.
 fn ours(names: Names) -> (Names, Names) {
     let (ours, others): (Names, Names) = names
         .into_iter()
@@ -73,7 +73,7 @@ fn ours(names: Names) -> (Names, Names) {
     (rooms.collect(), others)
 }
 
-/// What each room may use, after the document; absent: everything.
+/// What each room may use according to the document; absent: everything.
 fn rooms() -> BTreeMap<String, Option<Names>> {
     let rows = table(&document(), "| room | what it is | may use |");
     rows.into_iter()
@@ -136,7 +136,7 @@ fn every_dependency_has_its_reason() {
         unexplained.is_empty(),
         "used without a reason: {unexplained:?}"
     );
-    // A reason may name a part beside the crate: `crossterm`, which is underneath.
+    // A reason may also name a part of the crate, such as `crossterm`, which lies underneath.
     let unused: Vec<_> = rows
         .iter()
         .filter(|row| quoted(&row[0]).is_disjoint(&used))
@@ -144,7 +144,7 @@ fn every_dependency_has_its_reason() {
     assert!(unused.is_empty(), "explained, and not used: {unused:?}");
 }
 
-/// Rooms whose text goes to those who work on this, or to no terminal.
+/// Rooms whose output goes only to developers, or to no terminal.
 const OF_DEVELOPERS: [&str; 8] = [
     "c-enum",
     "commit",
@@ -156,7 +156,7 @@ const OF_DEVELOPERS: [&str; 8] = [
     "terminal",
 ];
 
-/// What prints for people past `crates/terminal` obeys every name.
+/// Output for people must go through `crates/terminal`: otherwise a hostile name could control the terminal.
 #[test]
 fn one_room_prints_for_people() {
     for (folder, manifest) in manifests() {
@@ -176,14 +176,14 @@ fn one_room_prints_for_people() {
         let streams = code
             .lines()
             .filter(|line| line.contains("io::stdout()") || line.contains("io::stderr()"));
-        // To ask what it is, and to hand it to another process, prints nothing.
+        // Asking what a stream is, or handing it to another process, prints nothing.
         let other = [".is_terminal()", "fstat(", ".as_fd()"];
         let mut printing = streams.filter(|line| !other.iter().any(|o| line.contains(o)));
         assert_eq!(printing.next(), None, "{folder}: use tidegate_terminal");
     }
 }
 
-/// All sources of tests.
+/// Collects the sources of all tests.
 fn sources(folder: &Path, all: &mut String) {
     for entry in fs::read_dir(folder).expect("readable").flatten() {
         let path = entry.path();
@@ -216,7 +216,7 @@ fn every_promise_of_a_server_has_tests_that_are_there() {
     }
 }
 
-/// What the headers of the laws say of their constants: by name, without `TG_`, the comment's words.
+/// What the laws' headers say of their constants: the words of the comment, by name without `TG_`.
 fn constants() -> BTreeMap<String, String> {
     let folders = ["laws", "laws/tide", "laws/hold"].map(|folder| root().join(folder));
     let files = folders

@@ -1,5 +1,5 @@
-//! A box between modem and router: a bridge of two ports without an address, whose port towards the modem the agent is on.
-//! Needs root, `ip` and `tc`, and says so aloud.
+//! A box that bridges modem and router: its bridge has two ports and no address, and the agent runs on the port towards
+//! the modem. Needs root, `ip` and `tc`, and says so if it is skipped.
 
 #[path = "smoke/router/download.rs"]
 mod download;
@@ -15,18 +15,18 @@ use std::process::{Command, Output};
 use tidegate_lab::Namespace;
 use tidegate_testing::{has_program, is_root};
 
-/// What stands before the box, a third of a second deep.
+/// The queue in front of the box, a third of a second deep.
 const QUEUE: &str = "tc qdisc add dev near root tbf rate 5mbit burst 10kb limit 200kb";
 
-/// A round trip with a queue that is as long as Reno leaves it.
+/// The round trip with the queue that Reno builds.
 const LONG_MS: f64 = 120.0;
 
 struct Site {
     server: Namespace,
-    /// Routes to the modem's queue: one on the server itself would hold back its own TCP.
+    /// Contains the modem's queue: on the server itself it would slow down the server's own TCP.
     provider: Namespace,
     the_box: Namespace,
-    /// What the box stands before, a router or a machine.
+    /// What is behind the box: a router or a machine.
     home: Namespace,
 }
 
@@ -41,7 +41,7 @@ impl Site {
         join((&site.server, "port"), (&site.provider, "far"));
         join((&site.the_box, "modem0"), (&site.provider, "near"));
         join((&site.the_box, "router0"), (&site.home, "wan"));
-        // What docs/router.md has a person do, but for the names of the ports.
+        // The steps that docs/router.md tells a person to do, except the ports' names.
         for line in [
             "ip link add br0 type bridge",
             "ip link set modem0 master br0",
@@ -120,7 +120,7 @@ fn a_box_between_modem_and_router_keeps_the_queue_short_and_fails_open() {
             .any(|flow| flow["remote"]["address"] == "203.0.113.1"),
         "{state:#}"
     );
-    // Nobody is left to steer, and all passes as before.
+    // With no agent left to steer, all packets pass as before.
     agent.signal(Signal::SIGKILL);
     agent.child.wait().unwrap();
     let after = download.look();
@@ -143,7 +143,7 @@ fn check_and_the_log_name_the_port_to_be_on() {
             .unwrap()
     };
     let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
-    // Behind veth devices are containers of this machine: whose bridge that is needs no advice.
+    // Behind veth devices there are containers of this machine, so its bridge needs no advice.
     let nowhere = text(&run(&["check"]));
     assert!(!nowhere.contains("br0 bridges"), "{nowhere}");
     for line in [

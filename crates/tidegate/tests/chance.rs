@@ -1,6 +1,6 @@
-//! The simulator against what the kernel has made of scenarios that chance drew, kept in `chance/kept`: without root, and
-//! the same every time. They are the first twenty of the seeds from 3000 on that are slow and small enough for a repository,
-//! without their curves.
+//! Compares the simulator with kernel results of random scenarios in `chance/kept`: it needs no root, and always gives
+//! the same result. The scenarios are the first twenty of the seeds from 3000 on that are slow and small enough for a
+//! repository, without their curves.
 
 use serde_json::Value;
 use std::fs;
@@ -17,9 +17,9 @@ fn again(folder: &Path, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Of 426 numbers 23 differ, none by a factor of two; what makes it more has made the simulator worse. Six are of one
-/// scenario, in which a start overflows 57 packets on the kernel and not in the simulator. What ran under `tide` is of
-/// its behaviour version 18.
+/// Of 426 numbers 23 differ, none by a factor of two; more would mean that the simulator has become worse. Six belong
+/// to one scenario, in whose slow start 57 packets overflow on the kernel but not in the simulator. Scenarios with
+/// `tide` ran under its behaviour version 18.
 #[test]
 fn the_simulator_agrees_with_what_the_kernel_did() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chance/kept");

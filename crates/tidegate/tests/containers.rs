@@ -1,5 +1,5 @@
-//! `packaging/container/daemonset.yaml`, done by hand: what a container's runtime would do with it, the manifest's
-//! words are read for. Needs root, `ip`, and util-linux' `unshare` and `setpriv`, and says so aloud.
+//! Does by hand what a container's runtime does with `packaging/container/daemonset.yaml`, as the manifest says. Needs
+//! root, `ip`, and util-linux' `unshare` and `setpriv`, and says so if it is skipped.
 
 #[path = "sight/running.rs"]
 mod running;
@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::{has_program, is_root, skipped};
 
-/// Bytes that a pod downloads: two seconds and a half on the node's link.
+/// Bytes that a pod downloads: two and a half seconds on the node's link.
 const FILE: usize = 6_000_000;
 
-/// What stands before the node, a third of a second deep: a queue that is worth a lower window.
+/// The queue in front of the node, a third of a second deep: long enough that a lower window helps.
 const QUEUE: &str = "qdisc add dev tg0 root tbf rate 20mbit burst 10kb limit 800kb";
 
-/// Of the manifest.
+/// A part of the manifest.
 struct Pod {
     spec: Value,
 }
@@ -38,7 +38,7 @@ impl Pod {
         let manifest: Value = serde_yaml_ng::from_str(&text).unwrap();
         assert_eq!(manifest["kind"], "DaemonSet");
         let template = &manifest["spec"]["template"];
-        // Or nothing is started.
+        // If they differ, no pod is started.
         let labels = &manifest["spec"]["selector"]["matchLabels"];
         assert_eq!(*labels, template["metadata"]["labels"]);
         Self {
@@ -50,7 +50,7 @@ impl Pod {
         &self.spec["containers"][0]
     }
 
-    /// Folders of the node, and where they are in the container.
+    /// Folders of the node, and their places in the container.
     fn volumes(&self) -> Vec<(String, String)> {
         let volumes = self.spec["volumes"].as_sequence().unwrap();
         let mounts = self.container()["volumeMounts"].as_sequence().unwrap();
@@ -62,7 +62,7 @@ impl Pod {
         mounts.iter().map(pair).collect()
     }
 
-    /// What kubelet asks before it counts the container as one that works.
+    /// The probe that kubelet uses to decide whether the container is ready.
     fn is_ready(&self) -> bool {
         let probe = &self.container()["readinessProbe"]["httpGet"];
         let to = (
@@ -83,7 +83,7 @@ impl Pod {
         answer.starts_with("HTTP/1.1 200")
     }
 
-    /// As setpriv(1) spells them: those that are left of all.
+    /// The container's capabilities, as setpriv(1) spells them.
     fn capabilities(&self) -> String {
         let capabilities = &self.container()["securityContext"]["capabilities"];
         assert_eq!(words(&capabilities["drop"]), ["ALL"]);
@@ -101,13 +101,13 @@ fn words(list: &Value) -> Vec<String> {
     list.as_sequence().unwrap().iter().map(word).collect()
 }
 
-/// A container on a node, whose own folders are below `node`.
+/// A container on a node whose folders are below `node`.
 struct Container {
     process: Child,
 }
 
 impl Container {
-    /// The root is read-only. In an image there is the static program alone; here it takes the node's libraries.
+    /// The root is read-only. An image contains only the static program; here it uses the node's libraries.
     const MAKE: &str = r#"
         set -e
         mount -t tmpfs root "$NODE/root"
@@ -155,7 +155,7 @@ impl Container {
         }
     }
 
-    /// The first process in it, the agent.
+    /// Process id of the agent, which is the container's first process.
     fn first(&mut self) -> Pid {
         let parent = self.process.id().to_string();
         let all = std::fs::read_dir("/proc").unwrap();
@@ -173,7 +173,7 @@ impl Container {
         self.process.try_wait().unwrap().is_some()
     }
 
-    /// What it said, once it is over.
+    /// Its output once it has ended.
     fn end(&mut self) -> String {
         let mut said = String::new();
         let mut errors = self.process.stderr.take().unwrap();
@@ -185,13 +185,13 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        // Whoever is first in it goes with it. It may be over already.
+        // The container's processes end with it. It may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The locks are where every agent of the machine looks for them; the socket is this test's.
+/// The locks are at the place where all agents of the machine look; the socket is this test's own.
 fn on(node: &Path, path: &str) -> String {
     match path {
         "/run/tidegate-locks" => path.to_owned(),
@@ -204,7 +204,7 @@ fn ip(args: &str) {
     assert!(status.success(), "ip {args}");
 }
 
-/// `tidegate top --once`, as somebody on the node says it.
+/// Runs `tidegate top --once` as on the node.
 fn top(node: &Path) -> Output {
     let mut command = Command::new(TIDEGATE);
     command.args(["top", "--once", "--json", "--socket"]);
@@ -212,7 +212,7 @@ fn top(node: &Path) -> Output {
     command.output().unwrap()
 }
 
-/// What became of the data of downloads and their acknowledgements, as the agent counts it.
+/// A count of the agent: of the data of downloads and their acknowledgements, by reason.
 fn counted(node: &Path, reason: &str, what: &str) -> u64 {
     let said: serde_json::Value = serde_json::from_slice(&top(node).stdout).unwrap();
     let mut counts = said["counts"].as_array().unwrap().iter();
@@ -220,7 +220,7 @@ fn counted(node: &Path, reason: &str, what: &str) -> u64 {
     count.and_then(|count| count[what].as_u64()).unwrap_or(0)
 }
 
-/// Has the far end of the node's link, whose namespace is the calling thread's, send slowly. False where it cannot.
+/// Makes the far end of the node's link, in the calling thread's namespace, send slowly. False if that is not possible.
 fn make_slow() -> anyhow::Result<bool> {
     let tc = Command::new("tc").args(QUEUE.split(' ')).status();
     Ok(tc.is_ok_and(|status| status.success()))
@@ -258,7 +258,7 @@ fn a_node_has_one_agent_which_steers_its_pods_with_what_the_manifest_gives() {
         });
         assert_capabilities(container.first());
         download_in_a_pod(&hosts.server);
-        // On the interface that the pod's packets leave by, under the node's address.
+        // Seen on the interface that the pod's packets leave by, with the node's address.
         wait_for("flow of the pod's", || {
             counted(node.path(), "measured", "bytes") > FILE as u64
         });
@@ -277,7 +277,7 @@ fn a_node_has_one_agent_which_steers_its_pods_with_what_the_manifest_gives() {
     hosts.client.run(run).unwrap();
 }
 
-/// Once its programs are loaded, of the manifest's three.
+/// With its programs loaded, the agent keeps two of the manifest's three capabilities.
 fn assert_capabilities(agent: Pid) {
     let status = std::fs::read_to_string(format!("/proc/{agent}/status")).unwrap();
     // CAP_NET_ADMIN (12) and CAP_BPF (39).
@@ -287,7 +287,7 @@ fn assert_capabilities(agent: Pid) {
     }
 }
 
-/// A pod of the node's, behind a veth device and the node's translation, downloads a file.
+/// A pod on the node, behind a veth device and the node's NAT, downloads a file.
 fn download_in_a_pod(server: &Namespace) {
     let pod = &Namespace::new().unwrap();
     let address = Veth::server_address(IpVersion::V4);
@@ -298,7 +298,7 @@ fn download_in_a_pod(server: &Namespace) {
         stream.write_all(&vec![1; FILE]).unwrap();
     });
     ip("link add cni0 type veth peer name eth0");
-    // By the descriptor that a thread of the pod's has.
+    // The namespace is named by the descriptor of a thread inside it.
     let (tell, told) = std::sync::mpsc::channel();
     let (go, wait) = std::sync::mpsc::channel::<()>();
     thread::scope(|scope| {
@@ -336,14 +336,14 @@ fn another_is_refused(node: &Path) {
     assert!(said.contains("an agent runs here already"), "{said}");
 }
 
-/// As on Proxmox: a guest has a port of the bridge that the default route leads to. Nothing is routed or translated.
+/// As on Proxmox: a guest has a port of the bridge that the default route leads to. There is neither routing nor NAT.
 struct SharedBridge {
     hosts: Veth,
     guest: Namespace,
 }
 
 impl SharedBridge {
-    /// The link's port is a veth device, as all of this test are; `eno1` stands for one that leads out of the machine.
+    /// The link's port is a veth device, like all in this test; `eno1` stands for one that leads out of the machine.
     fn new() -> Self {
         let bridge = Self {
             hosts: Veth::new().unwrap(),
@@ -375,7 +375,7 @@ impl SharedBridge {
         bridge
     }
 
-    /// Bytes of a guest's download that an agent measures that is started so, and what it said first.
+    /// Bytes of a guest's download that an agent with these arguments measures, and its first events.
     fn measured(&self, args: &[&str]) -> (u64, Vec<serde_json::Value>) {
         let run = || {
             let mut agent = Running::start_by(Command::new(TIDEGATE), args);
@@ -437,7 +437,7 @@ fn guests_on_a_bridge_are_seen_at_its_port_and_not_at_the_bridge() {
     assert!(advice.contains("--iface eno1"), "{advice}");
 }
 
-/// As under a runtime whose profile does not know CAP_BPF, Podman's in Debian 12 for one.
+/// A runtime's profile may not know CAP_BPF, such as Podman's in Debian 12.
 #[test]
 fn a_profile_that_refuses_bpf_is_named() {
     if !is_root() {
@@ -460,7 +460,7 @@ fn a_profile_that_refuses_bpf_is_named() {
     }
 }
 
-/// bpf(2) fails with EPERM from now on, every other system call is as before.
+/// Makes bpf(2) fail with EPERM from now on; all other system calls work as before.
 fn refuse_bpf() -> std::io::Result<()> {
     let step = |code: u32, jump: u8, k: u32| libc::sock_filter {
         code: code as u16,
@@ -470,7 +470,7 @@ fn refuse_bpf() -> std::io::Result<()> {
     };
     let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let mut filter = [
-        // The number of the system call, which is the first word of what a filter is given.
+        // The system call's number is the first word of the filter's input.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         step(
             libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,

@@ -1,5 +1,5 @@
-//! `tidegate run` on a router with devices behind it: what each has of the link. Namespaces as devices, real TCP, an
-//! emulated link; needs root, TUN and `ip`, and says so aloud.
+//! `tidegate run` on a router with devices behind it: which share of the link each device gets. Namespaces act as
+//! devices, with real TCP and an emulated link; needs root, TUN and `ip`, and says so if it is skipped.
 
 #[path = "devices/lan.rs"]
 mod lan;
@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use tidegate_lab::EmulatedHosts;
 use tidegate_testing::{has_program, has_tun, is_root};
 
-/// Of the link, both ways.
+/// Rate of the link in both directions.
 const RATE: f64 = 60e6;
 
-/// One at a time: what is measured takes all of the machine.
+/// One test at a time: a measurement needs the whole machine.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> Option<MutexGuard<'static, ()>> {
@@ -32,7 +32,7 @@ fn jain(of: &[f64]) -> f64 {
     sum * sum / (of.len() as f64 * of.iter().map(|x| x * x).sum::<f64>())
 }
 
-/// What a second's look says: Mbit/s of each device over so long, and the mean of what `top` shows of the queue, in ms.
+/// Results of looks once a second: Mbit/s of each device, and the mean queue that `top` shows, in ms.
 struct Seen {
     mbps: Vec<f64>,
     queue_ms: f64,
@@ -51,7 +51,7 @@ fn watch(lan: &Lan, agent: &Running, seconds: u32, up: bool) -> Seen {
             }
         }
     }
-    // `top` takes its time, too.
+    // `top` takes time, too.
     let seconds = began.elapsed().as_secs_f64();
     let mbps = lan.carried().into_iter().zip(before);
     let mbps = mbps.map(|(now, before)| (now - before) as f64 * 8e-6 / seconds);
@@ -77,7 +77,7 @@ impl Seen {
     }
 }
 
-/// An agent on the router's way out.
+/// Starts an agent on the router's outer interface.
 fn start(lan: &Lan, more: &[&str]) -> Running {
     let begin = || {
         let wan = ["--iface", EmulatedHosts::INTERFACE];
@@ -89,7 +89,7 @@ fn start(lan: &Lan, more: &[&str]) -> Running {
     lan.router().run(begin).unwrap()
 }
 
-/// How many flows `top` says that each device has, the fewest first; none of who has no address on the devices' side.
+/// How many flows each device has according to `top`, the fewest first; none for a device without an inner address.
 fn flows_by_device(agent: &Running, up: bool) -> Vec<Option<usize>> {
     let state = json(&agent.top(&["--json"]));
     let paths = state["paths"].as_array().unwrap();
@@ -111,7 +111,7 @@ fn flows_by_device(agent: &Running, up: bool) -> Vec<Option<usize>> {
     all
 }
 
-/// What four devices with so many connections have of the link, by device and by flow.
+/// The shares of four devices with these numbers of connections, by device and by flow.
 fn compare(flows: [usize; 4], traffic: Traffic) -> [Seen; 2] {
     let up = traffic == Traffic::Uploads;
     ["device", "flow"].map(|fair| {
@@ -131,13 +131,13 @@ fn compare(flows: [usize; 4], traffic: Traffic) -> [Seen; 2] {
     })
 }
 
-/// A quarter each, and the link as full and its queue no longer than by flow.
+/// Each device gets a quarter; the link is as full as by flow, and its queue no longer.
 fn assert_fair([by_device, by_flow]: &[Seen; 2]) {
     assert!(jain(&by_device.mbps) >= 0.95, "{:?}", by_device.mbps);
     assert!(jain(&by_flow.mbps) < 0.85, "{:?}", by_flow.mbps);
     let [used, before] = [by_device.used(), by_flow.used()];
     assert!(used >= 0.95 * before, "{used} {before}");
-    // A queue that is short anyway may be the longer one: these are means of some seconds each.
+    // If both queues are short, either may be the longer one: these are means over only a few seconds.
     let [queue, before] = [by_device.queue_ms, by_flow.queue_ms];
     assert!(queue <= (before + 5.0).max(15.0), "{queue} ms, {before} ms");
 }
@@ -161,7 +161,7 @@ fn so_they_have_for_many_uploads() {
     assert_fair(&compare([1, 1, 4, 16], Traffic::Uploads));
 }
 
-/// Two parts where the others have one, told by its address on the link; and what one leaves the others have at once.
+/// One device has weight two, selected by its MAC. When a device stops, the others get its share at once.
 #[test]
 fn a_device_has_what_it_weighs_and_leaves_it_when_it_stops() {
     let Some(_turn) = turn() else { return };
@@ -190,7 +190,7 @@ fn a_device_has_what_it_weighs_and_leaves_it_when_it_stops() {
     assert!(seen.used() >= 0.85, "{:?}", seen.mbps);
 }
 
-/// One has eight addresses, of which each connection takes another.
+/// One device has eight addresses, and each of its connections uses another.
 #[test]
 fn a_device_with_many_addresses_is_one() {
     let Some(_turn) = turn() else { return };
@@ -199,7 +199,8 @@ fn a_device_with_many_addresses_is_one() {
     lan.start(0, 1, Traffic::DownloadsV6);
     lan.start(1, 8, Traffic::DownloadsV6);
     watch(&lan, &agent, 12, false);
-    // On a busy machine neighbours are learned late. Flow by flow it would never be: one of nine is a Jain of 0.6.
+    // On a busy machine neighbours are learned late. By flow it would never pass: a ninth for one of two devices is a
+    // Jain index of 0.6.
     let settled = (0..4).any(|_| {
         let seen = watch(&lan, &agent, 10, false);
         seen.say("one address, and eight");

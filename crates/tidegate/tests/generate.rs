@@ -1,4 +1,4 @@
-//! Manual pages and completions say what the command itself says.
+//! Checks that manual pages and completions match the command's own help.
 
 use std::fs;
 use std::path::Path;
@@ -17,14 +17,14 @@ fn generate(what: &str, folder: &Path) {
     output(&["generate", what, folder.to_str().unwrap()]);
 }
 
-/// Every command that `--help` of `command` names, but `help` itself: "run", "mpath", "mpath proxy".
+/// Every command in the `--help` of `command` except `help` itself: "run", "mpath", "mpath proxy".
 fn commands_of(command: &str) -> Vec<String> {
     let help = output(&words(command, "--help"));
     let Some((_, list)) = help.split_once("Commands:\n") else {
         return Vec::new();
     };
     let list = list.split_once("\n\n").expect("an end").0;
-    // Descriptions that go on are indented further.
+    // Continuation lines of descriptions are indented further.
     let names = list.lines().filter_map(|l| l.strip_prefix("  "));
     let names = names.filter(|l| !l.starts_with(' '));
     let names = names.filter_map(|l| l.split_whitespace().next());
@@ -51,7 +51,7 @@ fn words<'a>(command: &'a str, option: &'a str) -> Vec<&'a str> {
     command.split_whitespace().chain([option]).collect()
 }
 
-/// Every long option that a command's `--help` names.
+/// Every long option in a command's `--help`.
 fn options(command: &str) -> Vec<String> {
     let help = output(&words(command, "--help"));
     let words = help.lines().filter_map(|l| {

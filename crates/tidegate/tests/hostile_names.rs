@@ -1,5 +1,6 @@
-//! Names that others have chosen, of files, scenarios, runs, workloads, interfaces and devices, in all that the program
-//! prints for people: none controls the terminal. Needs root for the agent's and the laboratory's part, and says so aloud.
+//! Names that others have chosen, of files, scenarios, runs, workloads, interfaces and devices, in all output for
+//! people: none may control the terminal. The agent's and the laboratory's parts need root, and say so if they are
+//! skipped.
 
 #[path = "sight/running.rs"]
 mod running;
@@ -19,14 +20,14 @@ use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_terminal::is_invisible;
 use tidegate_testing::{has_program, has_tun, is_root};
 
-/// Sets the window's title, clears the screen, turns text round, goes to the line's begin: by the control characters of
-/// ASCII, by those of ISO 8859-1, by Unicode's.
+/// Sets the window's title, clears the screen, reverses text and returns to the line's start, by control characters of
+/// ASCII, ISO 8859-1 and Unicode.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}cod\u{200b}\r";
 
-/// The same within an interface's 15 bytes.
+/// The same within the 15 bytes of an interface's name.
 const INTERFACE: &str = "\u{1b}[31m\u{7}\u{202e}if";
 
-/// How TOML spells it.
+/// The text as a TOML string.
 fn quoted(text: &str) -> String {
     let mut spelled = String::from('"');
     for c in text.chars() {
@@ -56,7 +57,7 @@ run = [{{ name = {name} }}, {{ name = "tide", law = "tide" }}]
     )
 }
 
-/// A folder with the scenario, and with a file of that name.
+/// A folder with the scenario, and a file with the hostile name.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("small.toml"), scenario()).unwrap();
@@ -64,7 +65,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Nothing of it controls a terminal, and what was to is spelled out.
+/// The output contains no control characters, and spells them out instead.
 fn assert_tame(bytes: &[u8], what: &str) {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let wild = text
@@ -101,7 +102,7 @@ fn tables_of_the_simulator_obey_no_name() {
         assert!(output.status.success(), "{args:?}: {output:?}");
         assert_spelled_out(&output, &args.join(" "));
     }
-    // What is for programs has the name itself.
+    // JSON for programs contains the name itself.
     let sets = tidegate(folder.path(), &["sim", "small.toml", "--json"]);
     let sets: Value = serde_json::from_slice(&sets.stdout).unwrap();
     let set = sets.get(0).unwrap_or(&sets);
@@ -122,7 +123,7 @@ fn tables_of_the_laboratory_obey_no_name() {
     }
 }
 
-/// Errors quote the names of files, what is in them, and what stands on the command line.
+/// Errors quote file names, file contents and arguments.
 #[test]
 fn errors_obey_no_name() {
     let folder = folder();
@@ -168,7 +169,7 @@ fn errors_obey_no_name() {
     assert!(longest.unwrap() < 10_000, "{longest:?}");
 }
 
-/// An agent on an interface of that name: its log, its check, its dry run, what `top` prints of it.
+/// An agent on an interface with a hostile name: its log, its check, its dry run, and `top`.
 #[test]
 fn the_agent_obeys_no_interface() {
     if !is_root() || !has_program("ip", "iproute2") {
@@ -200,7 +201,7 @@ fn the_agent_obeys_no_interface() {
         let mut agent = Running::start_by(Command::new(TIDEGATE), &[]);
         let top = agent.top(&[]);
         assert_spelled_out(&top, "top");
-        // What is for programs has the name itself.
+        // JSON for programs contains the name itself.
         let about = &json(&agent.top(&["--json"]))["agent"];
         assert_eq!(about["interfaces"][0]["name"], INTERFACE);
         agent.interrupt();
@@ -209,7 +210,7 @@ fn the_agent_obeys_no_interface() {
     namespace.run(work).unwrap();
 }
 
-/// What an agent says of itself, after a download.
+/// An agent's snapshot after a download.
 fn snapshot() -> Option<Value> {
     if !is_root() {
         return None;
@@ -235,7 +236,7 @@ fn snapshot() -> Option<Value> {
     Some(hosts.client.run(look).unwrap())
 }
 
-/// Answers whoever asks with that.
+/// Answers each client with this snapshot.
 fn answer(listener: UnixListener, snapshot: &Value) {
     let line = format!("{snapshot}\n");
     thread::spawn(move || {
@@ -249,7 +250,7 @@ fn answer(listener: UnixListener, snapshot: &Value) {
     });
 }
 
-/// What devices tell a DHCP server is what they are called: here as an agent on a router would tell `top`.
+/// Devices choose the names that they tell a DHCP server; here an agent on a router passes them to `top`.
 #[test]
 fn what_top_prints_obeys_no_device() {
     let Some(mut snapshot) = snapshot() else {
@@ -289,7 +290,7 @@ fn what_top_prints_obeys_no_device() {
     assert!(longest.unwrap() < 400, "{text}");
 }
 
-/// `top --names` of that agent, where these files are in the place of the system's.
+/// Runs `top --names` with these files in place of the system's.
 fn named(socket: &Path, files: &[(&Path, &str)], more: &[&str]) -> Output {
     let mounts = files.iter();
     let mounts = mounts.map(|(file, place)| format!("mount --bind {} {place}; ", file.display()));
@@ -303,7 +304,7 @@ fn named(socket: &Path, files: &[(&Path, &str)], more: &[&str]) -> Output {
     output
 }
 
-/// Whoever has an address says what it is called.
+/// The owner of an address chooses its name.
 #[test]
 fn what_top_prints_obeys_no_name_of_an_address() {
     if !has_program("unshare", "util-linux") {
@@ -332,12 +333,12 @@ fn what_top_prints_obeys_no_name_of_an_address() {
     assert!(longest.unwrap() < 400, "{text}");
     let text = String::from_utf8(called("far.example.net", &["--filter", "example.net"]).stdout);
     assert!(text.unwrap().contains("far.example.net:"));
-    // What is for programs has the name itself.
+    // JSON for programs contains the name itself.
     let look = json(&called(HOSTILE.trim_end(), &["--json"]));
     assert_eq!(look["flows"][0]["remote_name"], HOSTILE.trim_end());
 }
 
-/// The display waits for no name server, nor does the end.
+/// Neither the display nor the end waits for a name server.
 #[test]
 fn top_waits_for_no_name_server() {
     if !has_program("unshare", "util-linux") || !has_program("ip", "iproute2") {
@@ -348,7 +349,7 @@ fn top_waits_for_no_name_server() {
     let work = || {
         let up = ["link", "set", "lo", "up"];
         assert!(Command::new("ip").args(up).status()?.success());
-        // It hears and says nothing.
+        // This server receives queries and never answers.
         let server = UdpSocket::bind("127.0.0.53:53")?;
         server.set_read_timeout(Some(Duration::from_secs(10)))?;
         let folder = TempDir::new()?;

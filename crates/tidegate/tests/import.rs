@@ -1,4 +1,4 @@
-//! `tidegate trace import`, from a file to what a scenario plays.
+//! `tidegate trace import`, from a recording to a trace that a scenario plays.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// What is said, with that status.
+/// Standard error of a command that ended with this status.
 fn said(output: &Output, status: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(status), "{said}");
@@ -29,7 +29,7 @@ fn said(output: &Output, status: i32) -> String {
     said
 }
 
-/// Names in a folder, hidden ones too.
+/// Names in a folder, hidden ones included.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().display().to_string());

@@ -1,5 +1,5 @@
-//! The crates that others can use are packages: `cargo package` finds in each what it needs. `./dev libraries` builds them
-//! from their packages, which takes minutes.
+//! Checks that the crates for others are complete packages: `cargo package` finds all that each needs.
+//! `./dev libraries` builds them from their packages, which takes minutes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ fn manifest(folder: &Path) -> Table {
     text.parse().expect("TOML")
 }
 
-/// Name and folder of each: those whose manifests say where their documentation is.
+/// Name and folder of each library: a crate whose manifest names its documentation.
 fn libraries() -> Vec<(String, PathBuf)> {
     let crates = fs::read_dir(root().join("crates")).expect("readable");
     let libraries: Vec<_> = crates
@@ -51,7 +51,7 @@ fn packaged(library: &str) -> BTreeSet<String> {
     list.lines().map(str::to_owned).collect()
 }
 
-/// All files below a folder, by their names from there on.
+/// All files below a folder, relative to it.
 fn below(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("readable") {

@@ -8,10 +8,10 @@ use tidegate_netfilter::{Chain, Expression, Family, Hook, Policy, Table};
 use tidegate_netns::Namespace;
 use tidegate_testing::has_tun;
 
-/// Nobody's, on every system of the kind.
+/// The user id of nobody on Linux.
 const NOBODY: &str = "65534";
 
-/// A link whose command is a script, in a namespace of its own.
+/// A link whose command is a script, in a namespace.
 fn link(namespace: &Namespace, options: &[&str], sudo: Option<&str>, script: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
     for variable in ["SUDO_UID", "SUDO_GID", "PKEXEC_UID", "DOAS_USER"] {
@@ -35,7 +35,7 @@ fn printed(link: Child) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// User, groups and capabilities: effective, permitted, inheritable and ambient.
+/// Prints user, groups, and capabilities: effective, permitted, inheritable and ambient.
 const WHO: &str = "id -u; id -G; grep -E '^Cap(Eff|Prm|Inh|Amb)' /proc/self/status | cut -f2";
 
 #[test]
@@ -54,7 +54,7 @@ fn the_command_has_the_rights_of_whoever_called_sudo() {
     assert_eq!(said[0], "0");
 }
 
-/// An hour of LTE has 26 MB.
+/// An hour of LTE takes 26 MB.
 #[test]
 fn a_recording_of_an_hour_is_played_whatever_its_name() {
     if !has_tun() {
@@ -143,7 +143,7 @@ fn a_users_command_does_not_outlive_a_killed_link() {
     assert_eq!(line, "on\n");
     killed.kill().unwrap();
     killed.wait().unwrap();
-    // Nobody has the other end of the pipe any more.
+    // No process holds the other end of the pipe any more.
     let began = Instant::now();
     assert_eq!(said.read_to_end(&mut Vec::new()).unwrap(), 0);
     assert!(began.elapsed() < Duration::from_secs(30), "it lives on");
@@ -166,7 +166,7 @@ fn an_interface_that_is_not_there_is_refused() {
     );
 }
 
-/// A firewall as Docker leaves it: iptables' table with a policy, and a table beside it that accepts.
+/// A firewall as Docker sets it up: iptables' table with a drop policy, and another table that accepts.
 fn firewall() -> anyhow::Result<[Table; 2]> {
     let wall = Table::new(Family::V4, "filter")?;
     let forward = Chain {
@@ -218,7 +218,7 @@ fn the_chain_that_drops_what_is_forwarded_is_told_with_the_rules_that_open_it() 
                 iptables -I FORWARD -i tg+ -j ACCEPT\n    \
                 iptables -I FORWARD -o tg+ -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n";
     assert_eq!(check(), (Some(1), told.to_owned()));
-    // A command is told the same before it starts.
+    // Before a command starts, the same is printed.
     let link = link(&hosts.client, &[], None, "true");
     let output = link.wait_with_output().unwrap();
     assert!(output.status.success());

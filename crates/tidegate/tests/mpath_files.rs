@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
-/// `tidegate mpath recv`, and the token that it printed; ended when dropped.
+/// A running `tidegate mpath recv` with its token; ended when dropped.
 struct Recv {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -74,7 +74,7 @@ impl Folders {
     }
 }
 
-/// The variable that holds the receiver's token.
+/// The environment variable with the receiver's token.
 const TOKEN: &str = "TIDEGATE_MPATH_RECEIVER";
 
 fn send(file: &Path, token: &str, more: &[&str]) -> Command {
@@ -109,7 +109,7 @@ fn a_file_goes_from_process_to_process() {
     assert!(recv.child.wait().unwrap().success());
 }
 
-/// The receiver's key is kept: the key and the secret of the token stay the same.
+/// The receiver keeps its key, so that key and secret in the token stay the same.
 #[test]
 fn the_token_stays_the_same_where_the_address_does() {
     let folders = Folders::new();
@@ -128,8 +128,8 @@ fn the_token_stays_the_same_where_the_address_does() {
     assert_ne!(token(), other);
 }
 
-/// An interrupt at either end leaves what has come where it can be gone on with, and nothing under the
-/// file's name.
+/// After an interrupt at either end, a later run resumes from the data that have arrived, and there is no incomplete
+/// file under the final name.
 #[test]
 fn an_interrupt_leaves_no_half_file() {
     const BYTES: usize = 60_000_000;
@@ -173,7 +173,7 @@ fn an_interrupt_leaves_no_half_file() {
     assert!(!part.exists());
 }
 
-/// Waits until a process catches interrupts.
+/// Waits until a process handles interrupts.
 fn until_caught(process: u32) {
     let started = Instant::now();
     let caught = || {
@@ -188,7 +188,7 @@ fn until_caught(process: u32) {
     }
 }
 
-/// Whoever asks a registry that says nothing can be interrupted, and goes directly otherwise.
+/// A sender whose registry never answers can be interrupted, and otherwise sends directly.
 #[test]
 fn a_registry_that_says_nothing_does_not_hold_up_for_long() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -197,7 +197,7 @@ fn a_registry_that_says_nothing_does_not_hold_up_for_long() {
     let (file, _) = folders.make("file", 1000);
     let mut recv = Recv::start(&folders, &["--registry", &registry]);
     let mut sending = send(&file, &recv.token, &[]).spawn().unwrap();
-    // Ours, after the receiver's.
+    // The second connection is the sender's, after the receiver's.
     let asked = silent.incoming().take(2).collect::<Vec<_>>();
     until_caught(sending.id());
     let interrupted = Instant::now();
@@ -215,7 +215,7 @@ fn a_registry_that_says_nothing_does_not_hold_up_for_long() {
     recv.child.wait().unwrap();
 }
 
-/// What has arrived is said although the next file is refused.
+/// The receiver reports files that have arrived even if the next one is refused.
 #[test]
 fn the_receiver_names_each_file_that_is_there() {
     let folders = Folders::new();
@@ -226,16 +226,16 @@ fn the_receiver_names_each_file_that_is_there() {
     let mut command = send(&first, &recv.token, &[]);
     let output = command.arg(second).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    // The refusal comes to standard error after this line, or not at all.
+    // The refusal is printed after this line, or not at all.
     let mut line = String::new();
     recv.out.read_line(&mut line).unwrap();
     assert!(line.starts_with("first: 10 B"), "{line}");
-    // Where the receiver keeps its files is not told, nor anything twice.
+    // The error does not reveal the receiver's folder, and repeats nothing.
     let said = String::from_utf8_lossy(&output.stderr);
     let expected =
         "tidegate: the receiver says: second is there already; the receiver's --force replaces it";
     assert_eq!(said.trim(), expected);
-    // Nothing is under way.
+    // No transfer is running.
     recv.signal(Signal::SIGINT);
     assert!(recv.child.wait().unwrap().success());
 }
@@ -267,7 +267,7 @@ fn others_are_not_to_read_the_key() {
     assert!(said.contains("can read it"), "{said}");
 }
 
-/// Ends what is sent to a program's standard input.
+/// Runs the program with this text on standard input.
 fn with_input(command: &mut Command, input: &str) -> Output {
     let piped = command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.stdout(Stdio::piped()).spawn().unwrap();
@@ -276,7 +276,7 @@ fn with_input(command: &mut Command, input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Whoever lists the machine's processes sees their command lines.
+/// Everyone who lists the machine's processes sees their command lines.
 #[test]
 fn the_token_need_not_be_on_the_command_line() {
     let folders = Folders::new();

@@ -1,5 +1,5 @@
-//! OpenWrt's init script, in shells like a router's, beside as much of procd and UCI as it meets
-//! (`packaging/openwrt/test/router.sh`). What it writes is laid before the command.
+//! OpenWrt's init script, in shells like a router's, with the parts of procd and UCI that it uses
+//! (`packaging/openwrt/test/router.sh`). The configuration that it writes is checked by the command.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use toml::Table;
 
 const MAIN: &str = "config tidegate 'main'\n\toption enabled '1'\n";
 
-/// The router's shell is BusyBox's; Debian's `sh` is as strict.
+/// The router's shell is BusyBox; Debian's `sh` is as strict.
 const SHELLS: [&[&str]; 2] = [&["busybox", "sh"], &["sh"]];
 
 /// A router with a configuration.
@@ -35,7 +35,7 @@ impl Router {
         }
     }
 
-    /// What the action has told procd.
+    /// The calls to procd that the action makes.
     fn does(&self, action: &str) -> Vec<String> {
         let script =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/test/router.sh");
@@ -65,7 +65,7 @@ impl Router {
         fs::read_to_string(self.file()).unwrap().parse().unwrap()
     }
 
-    /// Whether the command takes the file, or what it says of it.
+    /// Checks the file with the command; its error if it is refused.
     fn judged(&self) -> Result<(), String> {
         let check = Command::new(env!("CARGO_BIN_EXE_tidegate"))
             .args(["check", "--json", "--config"])
@@ -174,7 +174,7 @@ fn every_option_becomes_the_agents() {
         );
         assert!(calls.contains(&command), "{calls:?}");
         assert!(calls.contains(&"set_param respawn 3600 5 5".into()));
-        // Or `logread` shows warnings alone.
+        // Otherwise `logread` would show only warnings.
         assert!(calls.contains(&"set_param stdout 1".into()));
         assert!(calls.contains(&"set_param stderr 1".into()));
         assert!(calls.contains(&"add_reload_trigger tidegate".into()));
@@ -222,7 +222,7 @@ fn who_names_no_network_has_the_default_routes() {
     });
 }
 
-/// Or it would steer the default routes' interfaces, which nobody has named.
+/// Otherwise it would steer the default routes' interfaces, which the user has not named.
 #[test]
 fn it_waits_for_a_network_that_is_down() {
     on_each_shell(|shell| {
@@ -240,7 +240,7 @@ fn it_waits_for_a_network_that_is_down() {
     });
 }
 
-/// A network that came back on another device, or new rules: nothing that was learnt is lost.
+/// A network came back on another device, or rules changed: the agent keeps what it has learnt.
 #[test]
 fn a_reload_has_the_file_read_again() {
     on_each_shell(|shell| {
@@ -250,7 +250,7 @@ fn a_reload_has_the_file_read_again() {
         router.devices = "wan eth7";
         assert_eq!(router.does("reload"), ["send_signal tidegate * HUP"]);
         assert_eq!(router.table()["interfaces"][0].as_str(), Some("eth7"));
-        // The network goes down for good: nothing is left to steer.
+        // The network goes down for good: there is nothing left to steer.
         router.devices = "";
         assert_eq!(router.does("reload")[0], "stop");
     });
@@ -261,13 +261,13 @@ fn read(file: &str) -> String {
     fs::read_to_string(root.join(file)).unwrap()
 }
 
-/// Packages of kernel modules that the text names.
+/// Packages of kernel modules in the text.
 fn modules(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter(|word| word.starts_with("kmod-")).collect()
 }
 
-/// What the documents say the router needs comes with the package, but for what only `--udp hold` takes.
+/// The package depends on all modules that the documents name, except those for `--udp hold` only.
 #[test]
 fn the_package_brings_the_modules_that_the_documents_name() {
     let makefile = read("packaging/openwrt/Makefile");
@@ -275,7 +275,7 @@ fn the_package_brings_the_modules_that_the_documents_name() {
         .lines()
         .find_map(|line| line.trim().strip_prefix("DEPENDS:="));
     let brought = modules(depends.unwrap());
-    // clsact and its filter before Linux 6.6; whose a connection is behind NAT.
+    // For clsact and its filter before Linux 6.6, and for connections behind NAT.
     let needed = [
         "kmod-nf-conntrack-netlink",
         "kmod-sched-bpf",

@@ -1,5 +1,5 @@
-//! What an administrator does with the agent, by the command line, each in a network namespace of its
-//! own. Needs root, and says aloud when it is skipped.
+//! What an administrator does with the agent on the command line, each in its own network namespace. Needs root, and
+//! says so if it is skipped.
 
 #[path = "operation/meeting.rs"]
 mod meeting;
@@ -28,7 +28,7 @@ struct Host {
 }
 
 impl Host {
-    /// None without root.
+    /// A host; none without root.
     fn new() -> Option<Self> {
         if !is_root() {
             return None;
@@ -70,7 +70,7 @@ impl Host {
         assert!(self.namespace.run(run).unwrap(), "{script}");
     }
 
-    /// Leaves the filters of an agent on `lo`, as if it had been killed.
+    /// Leaves an agent's filters on `lo`, as if it had been killed.
     fn leave_filters(&self) {
         let leave = || {
             let config = Config {
@@ -84,12 +84,12 @@ impl Host {
         self.namespace.run(leave).unwrap();
     }
 
-    /// `tidegate run` with the configuration, once it steers.
+    /// Starts `tidegate run` with the configuration; returns once it steers.
     fn start(&self, more: &[&str]) -> Running {
         let file = self.file();
         let spawn = || {
             let mut command = self.command(&["run", "--config", file.to_str().unwrap()]);
-            // Agents of other namespaces run at the same time, over the same files.
+            // Agents of other namespaces run at the same time and share the file system.
             let socket = file.with_file_name("agent.sock");
             command.args(["--socket", socket.to_str().unwrap()]);
             command.args(more);
@@ -148,7 +148,7 @@ impl Running {
         self.child.wait().unwrap();
     }
 
-    /// Ends it in order. Returns the rest of what it said.
+    /// Ends it in order. Returns the rest of its output.
     fn end(mut self) -> Vec<String> {
         self.signal(libc::SIGTERM);
         let said = self.out.by_ref().map(Result::unwrap).collect();
@@ -159,7 +159,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Where a test has failed; otherwise it has ended.
+        // Needed if a test has failed; otherwise it has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -177,33 +177,33 @@ fn a_second_agent_is_refused_with_the_first_ones_number() {
     let said = text(&second.stderr);
     assert_eq!(second.status.code(), Some(2), "{said}");
     assert!(said.contains(&first.pid().to_string()), "{said}");
-    // Elsewhere there may be another.
+    // In another namespace there may be another agent.
     let elsewhere = Host::new().unwrap();
     elsewhere.start(&[]).end();
-    // Nothing remains of a killed one that could keep the next from starting.
+    // A killed agent leaves nothing that keeps the next from starting.
     first.kill();
     host.start(&[]).end();
 }
 
-/// The file of the namespace's lock.
+/// The lock file of the namespace.
 fn lock_file() -> PathBuf {
     let namespace = tidegate_agent::network_namespace().unwrap();
     PathBuf::from(format!("/run/tidegate-locks/{namespace}.lock"))
 }
 
-/// After a crash the lock's file is there and nobody holds it: then it is anybody's who can open it.
+/// After a crash the lock file exists and nobody holds the lock: any user who can open the file could take it.
 #[test]
 fn a_stranger_keeps_no_agent_from_starting_after_a_crash() {
     let Some(host) = Host::new() else { return };
     let file = host.namespace.run(|| Ok(lock_file())).unwrap();
     host.start(&[]).kill();
-    // As an older version and a service's first lines have made it: everybody may look into it.
+    // As an older version and a service's first lines have made it: every user may read the folder.
     let open = fs::Permissions::from_mode(0o755);
     fs::set_permissions(file.parent().unwrap(), open).unwrap();
     assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
     let refused = Stranger::locks(&file).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
-    // An older version has left it so that he could.
+    // An older version left the file so that a stranger could open it.
     let plant = || {
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
@@ -224,7 +224,7 @@ fn a_stranger_keeps_no_agent_from_starting_after_a_crash() {
     assert!(stopped.status.success(), "{}", text(&stopped.stderr));
     let stopped: Value = serde_json::from_slice(&stopped.stdout).unwrap();
     assert_eq!(stopped["agent"], Value::Null);
-    // Without an agent it watches by itself.
+    // Without an agent, `top` watches by itself.
     let top = host.output(&["top", "--once", "--json", "--iface", "lo"]);
     assert!(top.status.success(), "{}", text(&top.stderr));
     drop(stranger);
@@ -241,8 +241,8 @@ fn a_stranger_keeps_no_agent_from_starting_after_a_crash() {
     assert!(!file.exists());
 }
 
-/// A BPF file system that lets everybody write: by a link in the pins' place a stranger could have root remove what it
-/// leads to.
+/// A BPF file system that every user may write to: a stranger's symbolic link in place of the pins could make root
+/// remove its target.
 #[test]
 fn what_a_stranger_has_put_among_the_pins_is_left_alone() {
     let Some(host) = Host::new() else { return };
@@ -289,7 +289,7 @@ fn a_file_is_read_again_and_a_bad_one_is_refused() {
     host.configure(&DENIES.replace("tide", "drwa"));
     running.signal(libc::SIGHUP);
     running.expect_out("downloads on lo with drwa");
-    // What the kernel refuses is no better than what makes no sense.
+    // A setting that the kernel refuses is handled like an invalid one.
     host.configure(&format!("only = \"downloads\"\n{DENIES}"));
     running.signal(libc::SIGHUP);
     running.expect_err(&["tidegate.toml", "directions"]);
@@ -314,7 +314,7 @@ fn stop_ends_the_agent_and_says_so() {
     let Some(host) = Host::new() else { return };
     let running = host.start(&["--on-exit", "stay"]);
     let pid = running.pid();
-    // Somebody has to wait for the process, or it has not gone.
+    // Someone must wait for the process, or it stays as a zombie.
     let waits = std::thread::spawn(move || {
         let mut running = running;
         running.child.wait().unwrap()
@@ -356,7 +356,7 @@ fn the_next_agent_takes_the_place_of_what_is_pinned() {
     assert_eq!(host.left(), [] as [&str; 0]);
 }
 
-/// And nothing is taken away of what an agent has left that could not pin either.
+/// And what an agent has left stays, if a new one cannot pin either.
 #[test]
 fn without_a_place_to_pin_an_agent_that_should_is_refused() {
     let Some(host) = Host::new() else { return };
@@ -394,12 +394,12 @@ fn check_says_whether_run_would_work() {
     );
     assert_eq!(report["use"]["interfaces"][0], "lo");
     assert_eq!(report["use"]["rules"], 1);
-    // Here is no default route yet.
+    // There is no default route yet.
     let output = host.output(&["check"]);
     assert_eq!(output.status.code(), Some(0));
     let short = text(&output.stdout);
     assert!(short.contains("`run` waits for a default route"));
-    // All of it only for who asks.
+    // Everything is listed only with --verbose.
     let all = text(&host.output(&["check", "--verbose"]).stdout);
     let is_of_kinds = |said: &str| said.contains("QUIC, known by its handshake");
     assert!(!is_of_kinds(&short) && is_of_kinds(&all), "{short}{all}");
@@ -411,7 +411,7 @@ fn check_says_whether_run_would_work() {
     let output = host.output(&["check", "--config", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("tidegate.toml:2:"));
-    // It leaves nothing, and finds what is there.
+    // The check leaves nothing behind, and finds what is there.
     assert_eq!(host.left(), [] as [&str; 0]);
     host.configure(DENIES);
     let running = host.start(&["--pin"]);
@@ -455,7 +455,7 @@ fn check_tells_a_router_from_a_machine_with_containers() {
     assert!(shares.contains("by flow, as this machine forwards for none but its containers"));
     assert!(containers.contains("docker0"), "{containers}");
     assert_eq!(router, "");
-    // A port that nothing is plugged into has no address.
+    // An unplugged port has no address.
     host.sh("ip link add lan0 link c1 type macvlan && ip link set lan0 up");
     assert!(found()[0].contains("by flow"));
     host.sh("ip address add 10.0.0.1/24 dev lan0");
@@ -463,7 +463,7 @@ fn check_tells_a_router_from_a_machine_with_containers() {
     assert!(shares.contains("by device, as this machine forwards for others"));
     assert!(router.contains("this machine forwards"), "{router}");
     assert_eq!(containers, "");
-    // As a bridge's port it makes that one the devices' side.
+    // As a port of the bridge, it makes the bridge the devices' side.
     host.sh("ip address flush dev lan0 && ip link set lan0 master docker0");
     host.configure("interfaces = [\"docker0\"]\n");
     let [shares, _, router, bridge] = found();
@@ -499,14 +499,14 @@ fn check_names_a_tunnel_that_no_default_route_leads_to() {
         advice.starts_with("--iface tun0 --iface wlan0 "),
         "{advice}"
     );
-    // What it says is so.
+    // The advice works.
     host.configure("interfaces = [\"tun0\", \"wlan0\"]\n");
     let file = host.file();
     let report = host.json(&["check", "--json", "--config", file.to_str().unwrap()]);
     assert_eq!(report["use"]["interfaces"], json!(["tun0", "wlan0"]));
     host.sh("ip route add 0.0.0.0/1 dev tun0");
     assert!(tunnels().is_empty(), "one that is followed");
-    // A VPN's server: devices are behind it.
+    // A VPN server: there are devices behind it.
     host.sh("ip route del 0.0.0.0/1 dev tun0
              ip link add lan0 link far type macvlan && ip address add 10.0.0.1/24 dev lan0
              echo 1 > /proc/sys/net/ipv4/ip_forward");
@@ -528,7 +528,7 @@ fn a_dry_run_says_what_it_would_do() {
     };
     host.namespace.run(up).unwrap();
     let mut running = host.start(&["--dry-run"]);
-    // Something to be seen for a second or two, over the loopback device.
+    // Some traffic for a second or two, over the loopback device.
     let talk = || {
         use std::io::{Read, Write};
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;

@@ -1,5 +1,5 @@
-//! The package holds all that its commands and documents name. The tree is laid out by the package's own lists
-//! (`packaging/debian/tidegate.install`, `.links`), as debhelper would; `./dev trial` looks at the package itself.
+//! Checks that the package contains all that its commands and documents name. The tree is built from the package's own
+//! lists (`packaging/debian/tidegate.install`, `.links`), as debhelper does; `./dev trial` tests the package itself.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ struct Installed(TempDir);
 
 impl Installed {
     fn new() -> Self {
-        // Where the program can be had by a hard link.
+        // On the same file system as the program, so that a hard link works.
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let installed = Self(folder);
         installed.generate();
@@ -52,7 +52,7 @@ impl Installed {
         self.path("usr/share/doc/tidegate")
     }
 
-    /// As `debian/rules` has it done.
+    /// Generates files as `debian/rules` does.
     fn generate(&self) {
         for what in ["man", "completions"] {
             let folder = self.path("generated").join(what);
@@ -83,7 +83,7 @@ impl Installed {
         copy(&source, &to.join(source.file_name().unwrap()));
     }
 
-    /// Runs a command of the installed program, in a folder that has nothing.
+    /// Runs the installed program in an empty folder.
     fn run(&self, arguments: &[&str]) -> Output {
         let empty = self.path("empty");
         fs::create_dir_all(&empty).unwrap();
@@ -112,7 +112,7 @@ fn list(name: &str) -> Vec<Vec<String>> {
     text.lines().map(words).collect()
 }
 
-/// Files below a folder, links included, whose names end so.
+/// Files and links below a folder whose names end with `end`.
 fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -127,7 +127,7 @@ fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Where the links of a document in Markdown lead, on this machine.
+/// Local targets of the links in a Markdown document.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| {
         let target = rest.split(')').next()?;
@@ -136,7 +136,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     targets.filter(|target| !target.is_empty() && !target.contains(':'))
 }
 
-/// Words of a text that begin so and have nothing that a path has not; `…` and `*` stand for others.
+/// Paths in a text that start with `begin`; `…` and `*` stand for other characters.
 fn paths<'a>(text: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(begin).filter_map(move |(at, _)| {
         let before = text[..at].chars().next_back();
@@ -150,7 +150,7 @@ fn paths<'a>(text: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// All that the installed commands say of themselves: manual pages, and helps, in which a line's end may be a path's.
+/// All text of the installed commands: manual pages and helps, where a path may end at a line's end.
 fn said(installed: &Installed) -> String {
     let pages = files(&installed.path("generated/man"), ".1");
     let pages = pages.iter().map(|page| {
@@ -199,7 +199,7 @@ fn every_scenario_and_document_that_is_named_is_installed() {
     for document in files(&installed.documents(), ".md") {
         text.push_str(&fs::read_to_string(document).unwrap());
     }
-    // What commands advise at run time.
+    // Advice that commands print at run time.
     for source in files(&root().join("crates/tidegate/src"), ".rs") {
         text.push_str(&fs::read_to_string(source).unwrap());
     }
@@ -245,7 +245,7 @@ fn every_installed_scenario_loads_with_its_traces() {
     }
 }
 
-/// As the examples of help and manual pages name them.
+/// Scenarios by the names that help and manual pages use.
 #[test]
 fn shipped_scenarios_are_found_wherever_one_is() {
     let installed = Installed::new();
@@ -257,20 +257,20 @@ fn shipped_scenarios_are_found_wherever_one_is() {
         text.contains("usr/share/tidegate/scenarios/trace-download.toml"),
         "{text}"
     );
-    // What is here goes before.
+    // A file in the current folder comes first.
     fs::create_dir_all(installed.path("empty/scenarios")).unwrap();
     fs::write(installed.path("empty").join(scenario), "name = 'mine'\n").unwrap();
     let output = installed.run(&["sim", scenario]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(text.contains("scenarios/trace-download.toml:1: "), "{text}");
-    // And what is nowhere is told as it was asked for.
+    // A missing file is named as the user gave it.
     let output = installed.run(&["sim", "scenarios/none.toml"]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("cannot read scenarios/none.toml"), "{text}");
 }
 
-/// The version stands in Cargo.toml; what cannot read it there is held to it.
+/// Cargo.toml holds the version; files that cannot read it there must repeat it.
 #[test]
 fn the_version_is_the_same_everywhere() {
     let version = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,5 @@
-//! `tidegate run --page` over an emulated link with a real download: what the page tells, and how a browser shows it. Needs
-//! root, TUN and `ip`, and says so aloud.
+//! `tidegate run --page` over an emulated link with a real download: the page's data, and how a browser shows them.
+//! Needs root, TUN and `ip`, and says so if it is skipped.
 
 #[path = "sight/running.rs"]
 mod running;
@@ -74,7 +74,7 @@ fn get(address: SocketAddr, path: &str) -> String {
     body.to_owned()
 }
 
-/// What the page is told, once that holds.
+/// The page's data once the condition holds.
 fn once(address: SocketAddr, holds: impl Fn(&Value) -> bool) -> Value {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
@@ -123,7 +123,7 @@ fn a_download_over_a_link_is_on_the_page() {
             (&kinds[0]["name"], &kinds[0]["steered"]),
             (&"TCP".into(), &true.into())
         );
-        // A second after the other, with the queue of each.
+        // Some consecutive seconds, each with its queue.
         let enough = |now: &Value| {
             let seconds = now["seconds"].as_array().unwrap();
             seconds
@@ -133,7 +133,7 @@ fn a_download_over_a_link_is_on_the_page() {
                 >= 4
         };
         once(address, enough);
-        // What `top` shows of the same flow.
+        // `top` shows the same flow.
         let top = json(&agent.top(&["--json"]));
         let shown = top["flows"].as_array().unwrap();
         let port = download.remote.port();
@@ -156,7 +156,7 @@ fn a_download_over_a_link_is_on_the_page() {
     work.unwrap();
 }
 
-/// The same in a browser, beside the running download.
+/// Checks the same in a browser during the download.
 fn look(browser: &mut Browser, address: SocketAddr) {
     for screen in [Screen::ALL[0], Screen::ALL[3]] {
         browser.look_at(screen);

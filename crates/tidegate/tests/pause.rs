@@ -1,5 +1,6 @@
-//! `tidegate pause` and `tidegate resume`, with the agent as a process and a download over an emulated link: what the
-//! sender is told before, in and after a pause. Needs root, and TUN for the link; says so aloud when it is skipped.
+//! `tidegate pause` and `tidegate resume`, with the agent as a process and a download over an emulated link: which
+//! window the sender is told before, during and after a pause. Needs root, and TUN for the link; says so if it is
+//! skipped.
 
 #[path = "sight/running.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
@@ -21,10 +22,10 @@ use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, TcpInfo};
 use tidegate_link::{Config, Policy, QueueConfig, Rate};
 use tidegate_testing::{has_program, has_tun, is_root};
 
-/// Nothing takes longer, however busy the machine is.
+/// Time limit on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// In which the windows of before have been replaced at the sender: some round trips with a full queue.
+/// In this time the windows from before have been replaced at the sender: some round trips with a full queue.
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// An access link with a third of a second of buffer.
@@ -42,7 +43,7 @@ fn link(bps: f64) -> Config {
     }
 }
 
-/// A download, and what its two ends know; it ends with the value.
+/// A download, and what its two ends know; it ends when dropped.
 struct Download {
     near: TcpStream,
     far: TcpStream,
@@ -66,7 +67,7 @@ impl Download {
         Self { near, far }
     }
 
-    /// The window that the receiver's kernel has written last, and what the sender was told.
+    /// The last window that the receiver's kernel has written, and the window that the sender was told.
     fn windows(&self) -> (u32, u32) {
         let own = TcpInfo::of(&self.near).unwrap().own_window_bytes;
         (own, TcpInfo::of(&self.far).unwrap().peer_window_bytes)
@@ -85,15 +86,15 @@ impl Download {
         }
     }
 
-    /// For so long the sender has the window that it would have without us. The kernel's only grows, and what it was a
-    /// while ago has arrived by now.
+    /// For this time the sender has the window that it would have without us. The kernel's window only grows, and its
+    /// value of a while ago has arrived by now.
     fn is_as_without_us_for(&self, time: Duration) {
         let began = Instant::now();
         while began.elapsed() < time {
             let (before, _) = self.windows();
             thread::sleep(Duration::from_millis(500));
             let (_, told) = self.windows();
-            // The receiver takes off what it has not read yet.
+            // The receiver subtracts data that it has not read yet.
             assert!(
                 f64::from(told) > 0.9 * f64::from(before),
                 "{told} of {before}"
@@ -115,14 +116,14 @@ fn tidegate(args: &[&str], socket: &Path) -> Output {
     command.output().unwrap()
 }
 
-/// That succeeds.
+/// Runs an order, which must succeed; returns its answer.
 fn order(args: &[&str], agent: &Running) -> Value {
     let output = tidegate(&[args, &["--json"]].concat(), &agent.socket);
     assert!(output.status.success(), "{output:?}");
     json(&output)
 }
 
-/// Acknowledgements that the agent has lowered so far.
+/// How many acknowledgements the agent has lowered so far.
 fn rewritten(look: &Value) -> u64 {
     let counts = look["counts"].as_array().unwrap().iter();
     let lowered = counts.filter(|count| count["reason"] == "rewritten");
@@ -135,7 +136,7 @@ fn look(agent: &Running) -> Value {
     json(&agent.top(&["--json"]))
 }
 
-/// What the page is told.
+/// The page's data.
 fn page(address: &str) -> Value {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET /now.json HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
@@ -144,7 +145,7 @@ fn page(address: &str) -> Value {
     serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// On the client of a link, with a download that is steered; skipped aloud if there can be none.
+/// Runs `act` on the client of a link during a steered download; says so if it is skipped.
 fn steered(act: impl FnOnce(&mut Running, &Download) + Send) {
     if !has_tun() || !has_program("ip", "iproute2") {
         return;
@@ -191,11 +192,11 @@ fn in_a_pause_the_sender_has_the_kernels_window_and_after_it_the_laws() {
         assert_eq!(told["steers"], false);
         thread::sleep(SETTLE);
         download.is_as_without_us_for(Duration::from_secs(3));
-        // Not one that could have been lowered was.
+        // Not a single acknowledgement was lowered.
         let seen = look(agent);
         assert_eq!(rewritten(&seen), before, "{seen}");
         assert!(!seen["agent"]["paused"].is_null(), "{seen}");
-        // By itself.
+        // The pause ended by itself.
         agent.event("resume");
         assert!(began.elapsed() >= Duration::from_secs(8));
         download.await_steering();
@@ -216,7 +217,7 @@ fn a_pause_has_another_end_as_often_as_somebody_says_so() {
             (&again["was_paused"], &again["paused"]["left_s"]),
             (&json!(true), &json!(3600))
         );
-        // Of another day the date is said.
+        // The date is included if it is another day.
         let said = agent.event("pause")["message"].as_str().unwrap().to_owned();
         assert!(said.starts_with("paused until "), "{said}");
         thread::sleep(SETTLE);
@@ -252,7 +253,7 @@ fn of_an_agent_that_is_killed_in_a_pause_nothing_is_left() {
         assert_eq!(left, [] as [&str; 0]);
         thread::sleep(SETTLE);
         download.is_as_without_us_for(Duration::from_secs(1));
-        // And nothing of it is in the way of the next.
+        // The pause does not affect the next agent.
         let args = ["--iface", EmulatedHosts::INTERFACE];
         let mut next = Running::start_by(Command::new(TIDEGATE), &args);
         download.await_steering();
@@ -300,7 +301,7 @@ fn what_cannot_be_done_is_said_with_status_2() {
     namespace.run(work).unwrap();
 }
 
-/// A socket that others may look at, as an administrator may want it.
+/// A socket that other users may read, as an administrator may set it up.
 #[test]
 fn who_may_look_may_not_pause() {
     if !is_root() {
@@ -324,7 +325,7 @@ fn who_may_look_may_not_pause() {
         let pause = r#"{"do":"pause","seconds":60}"#;
         let asked = thread::scope(|scope| {
             let asks = || {
-                // Of this thread alone: the calls of the C library are for all threads.
+                // Only for this thread: the C library's function would change all threads.
                 // SAFETY: plain numbers.
                 let became = unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) };
                 assert_eq!(became, 0);
@@ -335,7 +336,7 @@ fn who_may_look_may_not_pause() {
         assert_eq!(asked[0]["version"], 3);
         let error = asked[1]["error"].as_str().unwrap();
         assert!(error.contains("expected root"), "{error}");
-        // What makes no sense is refused to root, too.
+        // Invalid orders are refused to root, too.
         for wrong in [
             r#"{"do":"pause","seconds":0}"#,
             r#"{"do":"pause","seconds":604801}"#,

@@ -1,4 +1,4 @@
-//! `tidegate probe` over the kernel: behind a link of which everything is known, and when things go wrong.
+//! `tidegate probe` over the kernel: behind a link whose properties are known, and when things go wrong.
 
 use serde_json::Value;
 use std::fs::File;
@@ -18,12 +18,12 @@ use tidegate_probe::results::{Results, Trains};
 use tidegate_probe::{Echo, Pace, TrainConfig};
 use tidegate_testing::{has_tun, skipped};
 
-/// Measurements of rates have the machine to themselves; those whose bounds are wide share it.
+/// Measurements of rates run alone on the machine; those with wide bounds share it.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
-/// A server in a folder with its key; it ends with this value.
+/// A server, with its key in a folder; it ends when dropped.
 struct Serving {
     child: Child,
     folder: TempDir,
@@ -31,11 +31,11 @@ struct Serving {
 }
 
 impl Serving {
-    /// At that address, with what the kernel chooses for a port.
+    /// Starts it at that address, on a port that the kernel chooses.
     fn at(address: &str, more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let listen = format!("{address}:0");
-        // As docs/measure.md has it: what is printed is the key's file.
+        // As in docs/measure.md: standard output is the key file.
         let key = File::create(folder.path().join("key")).unwrap();
         let mut child = Command::new(TIDEGATE)
             .args(["probe", "serve", "--listen", &listen])
@@ -82,7 +82,7 @@ fn run(host: &str, key: &Path, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A server on a host of its own, and the host before it, where links begin.
+/// A server on its own host, and the host before it, where links begin.
 struct Beyond {
     server: Serving,
     hosts: Veth,
@@ -105,7 +105,7 @@ impl Beyond {
         self.server.folder.path().join(name)
     }
 
-    /// `tidegate link`, of which the command is missing.
+    /// `tidegate link` without its command.
     fn link(options: &[&str]) -> Command {
         let mut link = Command::new(TIDEGATE);
         link.arg("link").args(options).arg("--");
@@ -118,7 +118,7 @@ impl Beyond {
         output
     }
 
-    /// Measures behind an emulated link, and reads the JSON that comes out.
+    /// Measures behind an emulated link, and parses the JSON output.
     fn measure(&self, link: &[&str], probe: &[&str]) -> Value {
         let mut command = Self::link(link);
         command.args([TIDEGATE, "probe", "run", &self.address()]);
@@ -133,7 +133,7 @@ fn refusal(output: &Output, status: i32) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What is measured in real time, once more if it failed: other work on the machine may have disturbed it.
+/// Runs a real-time measurement, and repeats it if it fails: other work on the machine may have disturbed it.
 fn undisturbed(measurement: impl Fn() + std::panic::RefUnwindSafe) {
     if std::panic::catch_unwind(&measurement).is_err() {
         eprintln!("once more: other work may have disturbed it");
@@ -177,7 +177,7 @@ fn buffer_and_rate_are_found() {
         let text = std::fs::read_to_string(trace).unwrap();
         tidegate_link::Trace::parse(&text).unwrap()
     };
-    // In real time: where the machine is busy for a moment nothing arrives.
+    // In real time: while the machine is busy nothing arrives.
     assert!(
         (trace.mean_bps() / 8e6 - 1.0).abs() < 0.15,
         "{}",
@@ -185,11 +185,11 @@ fn buffer_and_rate_are_found() {
     );
 }
 
-/// Asymmetric, with an uplink on which 60 full packets wait 0.7 s.
+/// An asymmetric link whose uplink holds 60 full packets for 0.7 s.
 const SLOW_UPLINK: [&str; 8] = ["--down", "8", "--up", "1", "--delay", "20", "--queue", "60"];
 
-/// Each has a link, a server and hosts of its own, and little to do: at once they take as long as the longest. What fails
-/// is tried once more by itself: the others may have disturbed it.
+/// Each test has its own link, server and hosts, and little to do: together they take as long as the longest. A failed
+/// one is repeated alone, since the others may have disturbed it.
 #[test]
 fn behind_several_links_at_once() {
     if !has_tun() {
@@ -237,7 +237,7 @@ fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
     assert!(left < 0.5, "{results}");
     let upload = number(&both["upload"]["median_bps"]);
     assert!((upload / 1e6 - 1.0).abs() < 0.1, "{results}");
-    // More than 400 ms, of which nothing is spent on the way down.
+    // More than 400 ms, all of them on the way up.
     assert_eq!(both["latency"]["grade"], "F", "{results}");
     assert!(number(&both["latency"]["rpm"]) < 150.0, "{results}");
     assert!(number(&both["up"]["busy_ms"]) > 400.0, "{results}");
@@ -254,7 +254,7 @@ fn whether_devices_share_a_queue_is_told(policy: &str, queues: &str) {
     ];
     let link = [&link[..], &["--policy", policy]].concat();
     let mut probe = vec!["devices", "--beside", "0.0.0.0", "--max-data", "14MB"];
-    // Each flow has a queue of its own where the link queues fairly; there all three at once are looked at.
+    // If the link queues fairly, each flow has its own queue; there we look at all three at once.
     let fair = queues == "own";
     if fair {
         probe.extend(["--beside", "0.0.0.0"]);
@@ -284,13 +284,13 @@ fn under_load_by_tcp_round_trips_a_minute_are_few() {
     {
         let goodput = found["goodput_bps"].as_f64().unwrap() / 1e6;
         assert!(goodput > 0.6 * mbps && goodput < 1.2 * mbps, "{results}");
-        // The idle link allows 1500.
+        // The idle link would allow 1500.
         let rpm = found["score"]["rpm"].as_f64().unwrap();
         assert!(rpm > 5.0 && rpm < 600.0, "{results}");
     }
 }
 
-/// A queue of 100 packets, which take 18.75 s at 64 kbit/s and 75 s at 16, and 1.2 s at 1 Mbit/s.
+/// A queue of 100 packets: they take 75 s at 16 kbit/s, 18.75 s at 64 kbit/s and 1.2 s at 1 Mbit/s.
 fn under_load_over_a_slow_link_what_is_known_is_told(mbps: &str, seed: u32) {
     let beyond = Beyond::start();
     let seed = seed.to_string();
@@ -314,11 +314,12 @@ fn under_load_over_a_slow_link_what_is_known_is_told(mbps: &str, seed: u32) {
         let known = |kind: &str| found["means"][kind].as_f64();
         let all = ["connect_ms", "request_ms", "own_ms"].map(known);
         let missing = found["missing"].as_array().unwrap();
-        // Round trips by some kind of probe are known, and without a score it is said why.
+        // Round trips of some kind of probe are known, and a missing score is explained.
         assert!(all.iter().any(Option::is_some), "{results}");
         match found["score"]["rpm"].as_f64() {
             None => assert!(!missing.is_empty(), "{results}"),
-            // The idle link allows more than 400; a queue of seconds a few dozen, and that of 1.2 s is not always full.
+            // The idle link would allow more than 400; a queue of seconds allows a few dozen, and that of 1.2 s is not
+            // always full.
             Some(rpm) => assert!(
                 rpm > 0.5 && rpm < if bps < 1e6 { 100.0 } else { 200.0 },
                 "{results}"
@@ -394,11 +395,11 @@ fn the_rate_is_followed_over_time_for_little_data() {
         let mbps = rate[1].as_f64().unwrap() / 1e6;
         assert!((mbps / 2.0 - 1.0).abs() < 0.2, "{results}");
     }
-    // 18 s at 2 Mbit/s would be as much as is allowed.
+    // 18 s at 2 Mbit/s would reach the limit.
     assert!(results["bytes"].as_u64().unwrap() < 4_000_000, "{results}");
 }
 
-/// Where [`wrong_clock`] finds its server, and the key.
+/// Tell [`wrong_clock`] its server, and the key.
 const SERVER: &str = "TIDEGATE_TEST_PROBE_SERVER";
 const KEY: &str = "TIDEGATE_TEST_PROBE_KEY";
 
@@ -449,7 +450,7 @@ fn wrong_clock() {
     let clock = results.clock.unwrap();
     let drift_off = (clock.skew_ppm - OFF.drift_ppm).abs();
     assert!(drift_off < clock.skew_within_ppm, "{clock:?}");
-    // Both ends stamp by this machine's clock but for what the client's is off.
+    // Both ends use this machine's clock, except for the client's error.
     let ahead_s = |shown: Instant| OFF.ahead_s(Instant::ZERO + (shown - since));
     let error_ms = |echo: &Echo| {
         let [up, down] = clock.one_way_s(echo);
@@ -502,7 +503,7 @@ fn over_ipv6_and_when_the_server_is_full() {
     assert!(refusal(&refused, 1).contains("is busy"));
 }
 
-/// Sets the server's device, by which its clients are reached.
+/// Sets the state of the server's device, through which clients reach it.
 fn set_device(beyond: &Beyond, state: &str) {
     let set = || {
         let words = ["link", "set", Veth::INTERFACE, state];

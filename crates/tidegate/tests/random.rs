@@ -1,12 +1,12 @@
-//! Scenarios that chance draws, on the kernel and in the simulator: side by side, and nothing else beside them.
+//! Random scenarios, on the kernel and in the simulator: they run in parallel, and no other test beside them.
 
 use serde_json::Value;
 use std::process::Command;
 use tempfile::TempDir;
 use tidegate_testing::has_tun;
 
-/// Eight, slow enough to run side by side. How well the two agree is looked at in `tests/chance.rs`, and each night
-/// (`./dev soak`).
+/// Eight scenarios that are slow enough to run in parallel. `tests/chance.rs` checks how well both sides agree, and so
+/// does each night's `./dev soak`.
 #[test]
 fn what_chance_draws_is_held_against_the_kernel_and_kept() {
     if !has_tun() {
@@ -18,7 +18,7 @@ fn what_chance_draws_is_held_against_the_kernel_and_kept() {
         let mut tidegate = Command::new(env!("CARGO_BIN_EXE_tidegate"));
         let output = tidegate.arg("validate").args(args).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        // 1 if the goal is missed: of eight scenarios it is often, by chance.
+        // Status 1 if the goal is missed: with only eight scenarios that is often chance.
         assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
         assert!(!said.contains("tidegate:"), "{said}");
         serde_json::from_slice(&output.stdout).unwrap()
@@ -31,10 +31,10 @@ fn what_chance_draws_is_held_against_the_kernel_and_kept() {
     assert!(held >= 6, "{held} scenarios: {drawn:#}");
     assert!(share > 0.75, "{share}: {drawn:#}");
 
-    // The same once more, over what the kernel has made of it.
+    // Repeat the comparison with the kept kernel results.
     let again = validate(&["--again", kept, "--json"]);
     assert_eq!(again["scenarios"], drawn["scenarios"]);
-    // JSON keeps not each number's last bit.
+    // JSON does not keep the last bit of each number.
     let again = again["share"].as_f64().unwrap();
     assert!((again - share).abs() < 0.005, "{again} and {share}");
 }

@@ -1,4 +1,4 @@
-//! What cannot be done as asked is refused with one clear sentence and exit status 2.
+//! Bad input is refused with one clear sentence and exit status 2.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -25,8 +25,8 @@ fn tidegate(args: &[&str]) -> Command {
     command
 }
 
-/// Holds the output to one sentence on standard error that has all of `words`, nothing on standard
-/// output, and status 2.
+/// Standard error must be one sentence that contains all of `words`, standard output must be empty, and the status must
+/// be 2.
 fn assert_refused(output: &Output, words: &[&str]) {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{text}");
@@ -37,7 +37,7 @@ fn assert_refused(output: &Output, words: &[&str]) {
     }
 }
 
-/// A folder with the scenario and its trace, that anybody may read.
+/// A folder with the scenario and its trace, which every user may read.
 fn folder(scenario: &str, trace: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -52,7 +52,7 @@ fn lab(folder: &Path, more: &[&str]) -> Output {
     command.args(more).output().unwrap()
 }
 
-/// No one value is to blame, so there is no line; the file is named all the same.
+/// No single value is at fault, so there is no line; but the file is named.
 #[test]
 fn what_only_the_simulator_has() {
     let (head, _) = SCENARIO.split_once("run = ").unwrap();
@@ -80,9 +80,9 @@ fn a_congestion_control_that_quic_lacks() {
         "cubic, reno, bbr",
     ];
     assert_refused(&lab(folder.path(), &[]), &words);
-    // The run that has it is the second, whether the first is run or not.
+    // The second run has the fault, whether the first is run or not.
     assert_refused(&lab(folder.path(), &["--run", "odd"]), &words);
-    // What the command line says stands at no line.
+    // A value from the command line has no line.
     let vary = ["--run", "linux", "--vary", "hosts.congestion_control=bbr3"];
     let scenario = format!("hosts = {{ congestion_control = \"cubic\" }}\n{head}{runs}");
     fs::write(folder.path().join("small.toml"), scenario).unwrap();
@@ -177,7 +177,7 @@ fn a_lambda_for_a_law_that_has_none() {
     }
 }
 
-/// What is wrong with a configuration, and what the refusal names.
+/// Faulty configurations, and what each error must name.
 const CONFIGURATIONS: [(&str, &[&str]); 22] = [
     ("law = \"tied\"", &[":1:", "tied", "tide"]),
     ("lore = \"tide\"", &[":1:", "lore", "law"]),
@@ -289,10 +289,11 @@ fn no_root() {
     if !is_root() {
         return;
     }
-    // The build's folder may be closed to others; so may the traces beside it.
+    // Other users may not be able to read the build's folder, nor the traces beside it.
     let folder = folder(SCENARIO, "1\n");
     let binary = folder.path().join("tidegate");
-    // Not by ourselves: a child of another test's could hold it open, and busy, for a moment.
+    // Copied by another program: a child of another test could inherit our open file, which would make it busy for a
+    // moment.
     let copied = Command::new("cp").arg(TIDEGATE).arg(&binary).status();
     assert!(copied.unwrap().success());
     let nobody = |args: &[&str]| {
@@ -316,7 +317,7 @@ fn no_root() {
 
 #[test]
 fn a_kernel_that_is_too_old() {
-    // The kernel itself says that it is another (personality(2), UNAME26).
+    // The kernel itself reports an old version (personality(2), UNAME26).
     let script = format!("exec setarch --uname-2.6 {TIDEGATE} run --iface lo");
     let output = Command::new("sh").args(["-c", &script]).output().unwrap();
     assert_refused(&output, &["Linux 2.6.", "5.15"]);
@@ -432,7 +433,7 @@ does.command.run = ["sh", "-c", "true"]
         assert_eq!(said, expected);
         assert!(output.stdout.is_empty() && !ran.exists());
     }
-    // The simulator has none, with leave or without.
+    // The simulator runs no commands, with or without permission.
     let output = tidegate(&["sim", path]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let output = tidegate(&["lab", path, "--root"]).output().unwrap();

@@ -1,4 +1,4 @@
-//! `tidegate reproduce`: the same numbers however it is run, and the schema that was promised.
+//! `tidegate reproduce`: the numbers do not depend on how it is run, and the output matches its schema.
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! `tidegate run` where interfaces and routes come and go, as in a laptop, a phone or a router that starts up. In
-//! namespaces of its own; needs root and `ip`, and says so aloud.
+//! `tidegate run` while interfaces and routes come and go, as in a laptop, a phone or a router that starts up. Runs in
+//! its own namespaces; needs root and `ip`, and says so if it is skipped.
 
 #[path = "roaming/lines.rs"]
 mod lines;
@@ -20,7 +20,7 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
 const FILE: usize = 3_000_000;
 
-/// Does that in a namespace of its own, in which the loopback device is all there is.
+/// Runs the work in a new namespace that only has the loopback device.
 fn alone(work: impl FnOnce() + Send) {
     if !is_root() || !has_program("ip", "iproute2") {
         return;
@@ -33,7 +33,7 @@ fn alone(work: impl FnOnce() + Send) {
     namespace.run(work).unwrap();
 }
 
-/// An agent wherever the default routes lead, unless these say something else.
+/// Starts an agent on the interfaces of the default routes, unless the arguments name others.
 fn start(args: &[&str]) -> Running {
     Running::start_by(Command::new(TIDEGATE), args)
 }
@@ -43,7 +43,7 @@ fn ip(args: &str) {
     assert!(status.success(), "ip {args}");
 }
 
-/// A device that leads nowhere, with an address.
+/// A device with an address and without a route.
 fn device(name: &str, net: u8) {
     ip(&format!("link add {name} type veth peer name {name}-far"));
     ip(&format!("addr add 192.0.{net}.1/24 dev {name}"));
@@ -51,7 +51,7 @@ fn device(name: &str, net: u8) {
     ip(&format!("link set {name}-far up"));
 }
 
-/// Names of the interfaces that it is on.
+/// Names of the interfaces that the agent is attached to.
 fn places(agent: &Running) -> Vec<String> {
     let about = json(&agent.top(&["--json"]))["agent"].clone();
     let all = about["interfaces"].as_array().unwrap().iter();
@@ -72,7 +72,7 @@ fn without_a_default_route_it_waits_and_follows_the_one_that_comes() {
         ip("route add default dev eth0");
         assert_eq!(agent.event("interface_came")["interface"], "eth0");
         assert_eq!(places(&agent), ["eth0"]);
-        // A cable is pulled out, and the route goes elsewhere.
+        // A cable is pulled out, and the route moves.
         ip("route add default dev wlan0 metric 600");
         assert_eq!(agent.event("interface_came")["interface"], "wlan0");
         ip("route del default dev eth0");
@@ -84,7 +84,7 @@ fn without_a_default_route_it_waits_and_follows_the_one_that_comes() {
         ip("link set wlan0 up");
         ip("route add default dev wlan0");
         assert_eq!(agent.event("interface_came")["interface"], "wlan0");
-        // A dongle is pulled out, and has another index when it is back.
+        // A dongle is pulled out, and comes back with another index.
         ip("link del wlan0");
         let gone = agent.event("interface_gone");
         device("wlan0", 3);
@@ -96,7 +96,7 @@ fn without_a_default_route_it_waits_and_follows_the_one_that_comes() {
     });
 }
 
-/// As routing daemons add it, which also switch off that routes show the devices of their next hops.
+/// Routing daemons add routes this way, and also switch off that routes show the devices of their next hops.
 #[test]
 fn a_default_route_by_a_next_hop_object_is_followed() {
     alone(|| {
@@ -120,7 +120,7 @@ fn a_default_route_by_a_next_hop_object_is_followed() {
         ip("nexthop add id 3 group 2");
         ip("-4 route add default nhid 3 metric 7");
         ip("nexthop del id 1");
-        // The group has the same device, which is left when it loses its only member.
+        // The group uses the same device, which the agent leaves when the group loses its only member.
         ip("nexthop del id 2");
         assert_eq!(agent.event("interface_left")["interface"], "lte");
         assert!(places(&agent).is_empty());
@@ -153,7 +153,7 @@ fn an_interface_that_is_renamed_is_followed_in_one_line() {
     });
 }
 
-/// Routes of every table count, pieces of default routes as well; nets do not.
+/// Routes of every table count, and halves of default routes as well; routes to networks do not.
 #[test]
 fn policy_routes_and_tunnels_are_followed() {
     if !has_tun() {
@@ -178,7 +178,7 @@ fn policy_routes_and_tunnels_are_followed() {
         assert_eq!(tunnel["interfaces"], Value::from(vec!["wlan0"]));
         ip("link del tun0");
         assert_eq!(agent.event("interface_gone")["interface"], "tun0");
-        // As wg-quick does, and who has several lines.
+        // As wg-quick does, and users with several lines.
         ip("route add default dev wwan0 table 51820");
         assert_eq!(agent.event("interface_came")["interface"], "wwan0");
         assert_eq!(places(&agent), ["wlan0", "wwan0"]);
@@ -186,7 +186,7 @@ fn policy_routes_and_tunnels_are_followed() {
     });
 }
 
-/// Has a TUN device say that its frames are of that kind.
+/// Makes a TUN device report this link type.
 fn set_link_layer(name: &str, kind: u16) {
     use nix::libc;
     nix::ioctl_write_int_bad!(set_type, libc::TUNSETLINK as libc::c_int);
@@ -222,7 +222,7 @@ fn an_interface_that_cannot_be_steered_is_skipped() {
         ip("route add default dev wlan0");
         let mut agent = start(&[]);
         assert_eq!(places(&agent), ["wlan0"]);
-        // It is said once, however much changes.
+        // It is logged once, however much changes.
         device("eth0", 2);
         ip("route add default dev eth0 metric 7");
         assert_eq!(agent.event("interface_came")["interface"], "eth0");
@@ -258,7 +258,7 @@ fn a_rule_may_be_about_an_interface_that_is_not_there_yet() {
         device("wwan0", 4);
         ip("route add default dev wwan0");
         assert_eq!(agent.event("interface_came")["interface"], "wwan0");
-        // What is to be elsewhere is known beforehand.
+        // Rules may name an interface that will be attached later.
         std::fs::write(&file, format!("interfaces = [\"eth0\"]\n{rule}")).unwrap();
         agent.signal(nix::sys::signal::Signal::SIGHUP);
         let refused = agent.event("reload_refused")["message"].to_string();
@@ -290,7 +290,7 @@ fn guests_that_come_to_the_bridge_of_the_default_route_are_told_of_once() {
         let said = agent.event("bridge");
         assert_eq!(said["interface"], "br0");
         assert_eq!(said["out"], Value::from(vec!["eno1"]));
-        // What changes later is followed, and not said again.
+        // Later changes are followed, but not logged again.
         device("eth0", 4);
         ip("route add default dev eth0 metric 7");
         agent.event("interface_came");
@@ -299,7 +299,7 @@ fn guests_that_come_to_the_bridge_of_the_default_route_are_told_of_once() {
     });
 }
 
-/// A laptop opens a hotspot: its shares stay by flow, which it says once, unless that is what was asked for.
+/// A laptop opens a hotspot: its shares stay by flow, and it logs that once, unless the user asked for it.
 #[test]
 fn whom_shares_would_be_by_now_is_said_unless_somebody_said_it() {
     for asked in [false, true] {
@@ -308,7 +308,7 @@ fn whom_shares_would_be_by_now_is_said_unless_somebody_said_it() {
             ip("route add default dev eth0");
             let fair: &[_] = if asked { &["--fair", "flow"] } else { &[] };
             let mut agent = start(fair);
-            // A macvlan device stands for a port: behind a veth device a container would be.
+            // A macvlan device stands for a port: a veth device would count as a container.
             ip("link add wlan0 link eth0-far type macvlan");
             ip("addr add 192.0.3.1/24 dev wlan0");
             std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
@@ -326,7 +326,7 @@ fn whom_shares_would_be_by_now_is_said_unless_somebody_said_it() {
     }
 }
 
-/// What comes after the route is measured and steered.
+/// Traffic is measured and steered on an interface that got the route later.
 #[test]
 fn traffic_is_steered_where_the_route_has_come() {
     if !is_root() || !has_program("ip", "iproute2") {
@@ -361,7 +361,7 @@ fn traffic_is_steered_where_the_route_has_come() {
     work.unwrap();
 }
 
-/// A download runs where the default route leads, and its windows are lowered there.
+/// A download takes the default route, and its windows are lowered there.
 fn assert_steered(lines: &Lines, agent: &Running, line: usize) {
     lines.download(|local| {
         let flows = json(&agent.top(&["--json"]))["flows"].take();
@@ -378,8 +378,7 @@ fn assert_steered(lines: &Lines, agent: &Running, line: usize) {
     });
 }
 
-/// A cable is pulled out and a modem takes over: what is downloaded from then on is steered there. So it is without any
-/// IPv4.
+/// A cable is pulled out and a modem takes over: later downloads are steered there. The same works without IPv4.
 #[test]
 fn downloads_are_steered_on_whichever_line_the_default_route_leads_over() {
     if !is_root() || !has_program("ip", "iproute2") {

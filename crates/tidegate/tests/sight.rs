@@ -1,5 +1,5 @@
-//! What `tidegate run` shows of itself: to `tidegate top`, to Prometheus, in its log. Over a pair of
-//! devices between two namespaces; needs root, and says so aloud.
+//! What `tidegate run` reports: to `tidegate top`, to Prometheus, and in its log. Over a pair of devices between two
+//! namespaces; needs root, and says so if it is skipped.
 
 #[path = "sight/clocks.rs"]
 mod clocks;
@@ -38,13 +38,13 @@ use tidegate_testing::{has_program, is_root};
 const FILE: usize = 3_000_000;
 const DATAGRAM: usize = 1200;
 
-/// An agent on the device between the namespaces.
+/// Starts an agent on the device between the namespaces.
 fn start(more: &[&str]) -> Running {
     let args = [&["--iface", Veth::INTERFACE], more].concat();
     Running::start_by(Command::new(TIDEGATE), &args)
 }
 
-/// A download, with datagrams on the way that QUIC would use. Returns the client's address.
+/// A download beside datagrams on QUIC's port. Returns the client's address.
 fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
     let server = Veth::server_address(IpVersion::V4);
     let listeners = hosts.server.run(|| {
@@ -57,7 +57,7 @@ fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut sender, address) = listener.accept().unwrap();
     let datagrams = UdpSocket::bind((address.ip(), 0)).unwrap();
-    // RFC 9001, appendix A.3: how an Initial of a server begins.
+    // The start of a server's Initial (RFC 9001, appendix A.3).
     let mut datagram = [0; DATAGRAM];
     datagram[..8].copy_from_slice(&[0xc1, 0, 0, 0, 1, 0, 8, 0xf0]);
     for _ in 0..100 {
@@ -126,7 +126,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
             flow["rate_bps"].is_f64() && flow["why"].is_string(),
             "{flow}"
         );
-        // There is nobody to share a queue with.
+        // No other flow shares its queue.
         assert!(flow["group"].is_null() && flow["score"].is_null(), "{flow}");
         assert!(flow["why_group"].is_string(), "{flow}");
         assert!(flow["record"]["state"].is_string(), "{flow}");
@@ -173,7 +173,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         };
         assert!(carried("bytes", "tcp") >= FILE as f64);
         assert_eq!(carried("packets", "quic"), 100.0);
-        // With headers of IPv4 and UDP.
+        // With IPv4 and UDP headers.
         assert_eq!(carried("bytes", "quic"), (100 * (DATAGRAM + 28)) as f64);
         let folder = TempDir::new()?;
         let config = folder.path().join("tidegate.toml");
@@ -212,7 +212,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
     work.unwrap();
 }
 
-/// Weeks of four seconds, of which two have a download.
+/// Weeks of four seconds, two of them with a download.
 #[test]
 fn a_week_is_told_when_it_is_over_and_the_next_one_apart() {
     if !is_root() {
@@ -233,14 +233,14 @@ fn a_week_is_told_when_it_is_over_and_the_next_one_apart() {
         assert!((FILE as u64..2 * FILE as u64).contains(&carried), "{week}");
         let [median, most] = [&way["queue"]["median_us"], &way["longest_us"]];
         assert!(median.as_u64().unwrap() <= most.as_u64().unwrap(), "{week}");
-        // No less than the mean.
+        // At least the mean rate.
         let busiest = way["busiest_bps"].as_f64().unwrap();
         assert!(busiest > carried as f64 * 8.0 / 4.1, "{week}");
         let words = week["message"].as_str().unwrap();
         assert!(words.starts_with("last 4 s: down 3."), "{words}");
         assert!(words.contains("in the busiest hour, queue "), "{words}");
         drop(ends);
-        // The second one may have what the ends say last.
+        // The second week may contain the connection's last packets.
         agent.event("week");
         let week = agent.event("week");
         let way = &week["ways"][0];
@@ -254,8 +254,7 @@ fn a_week_is_told_when_it_is_over_and_the_next_one_apart() {
     work.unwrap();
 }
 
-/// The account in the log holds what came in its time, and the last one what came in all, on interfaces that are gone
-/// by then, too.
+/// Each account in the log contains only its own time; the last one contains all, also from interfaces that have gone.
 #[test]
 fn accounts_are_of_their_time_and_forget_no_interface() {
     if !is_root() {
@@ -287,7 +286,7 @@ fn accounts_are_of_their_time_and_forget_no_interface() {
             (reached("tcp"), reached("quic")),
             (true.into(), true.into())
         );
-        // Of what was before that time the next one says nothing, and nothing is what was since.
+        // The next account contains nothing from before that time; and nothing has happened since.
         thread::sleep(Duration::from_secs(4));
         let removed = Command::new("ip")
             .args(["link", "del", Veth::INTERFACE])
@@ -406,7 +405,7 @@ fn without_an_agent_top_watches_by_itself_and_says_so() {
             "{said}"
         );
         assert_eq!(json(&output)["agent"]["dry_run"], true);
-        // What a killed agent has left is nobody's.
+        // The socket of a killed agent belongs to no one.
         let left = folder.path().join("left");
         drop(std::os::unix::net::UnixListener::bind(&left)?);
         assert!(left.exists());
@@ -424,7 +423,7 @@ fn a_screen_needs_a_terminal() {
     assert!(text.contains("--once") && text.contains("--json"), "{text}");
 }
 
-/// A terminal and the two ends of its line.
+/// A pseudo-terminal: its two ends.
 fn terminal() -> (OwnedFd, OwnedFd) {
     let (mut ours, mut theirs) = (-1, -1);
     let size = libc::winsize {
@@ -451,7 +450,7 @@ fn top_ends_with_its_terminal() {
         let agent = start(&[]);
         agent.event("serving");
         let (ours, theirs) = terminal();
-        // Or it would stay with the agent's other children.
+        // Without this flag the agent's other children would inherit it.
         nix::fcntl::fcntl(&ours, nix::fcntl::FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
         let mut top = Command::new(TIDEGATE)
             .args(["top", "--socket"])
@@ -463,7 +462,7 @@ fn top_ends_with_its_terminal() {
         let mut ours = std::fs::File::from(ours);
         let mut drawn = [0; 4096];
         assert!(ours.read(&mut drawn)? > 0, "it draws");
-        // Until all is drawn and it waits for a key.
+        // Read until all is drawn and `top` waits for a key.
         while poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], 300u16)? > 0 {
             let _ = ours.read(&mut drawn)?;
         }

@@ -1,4 +1,4 @@
-//! `tidegate sim` as it is called: sweeps, their files, and what interrupts them.
+//! `tidegate sim` as users run it: sweeps, their files, and interrupts.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn several_seeds_are_shown_as_means_with_intervals() {
     assert_eq!(sets.as_array().unwrap().len(), 3);
 }
 
-/// Where nothing is random, several seeds are one measurement, and no interval is one.
+/// If nothing is random, several seeds are a single measurement without an interval.
 #[test]
 fn seeds_that_change_nothing_are_given_no_interval() {
     let folder = recorded("link.down");
@@ -74,7 +74,7 @@ fn seeds_that_change_nothing_are_given_no_interval() {
             && !same.contains('±'),
         "{same}"
     );
-    // From another place of the recording on something else is measured.
+    // Another start in the recording gives another measurement.
     let other = text("--seeds 3 --vary down.begin_by_seed=true");
     assert!(
         other.contains("means over 3 seeds")
@@ -84,7 +84,7 @@ fn seeds_that_change_nothing_are_given_no_interval() {
     );
 }
 
-/// A link that only datagrams fill is wanted by no bulk workload.
+/// Only datagrams fill this link; no bulk workload does.
 #[test]
 fn what_nothing_tells_is_absent_and_not_zero() {
     let datagrams = SCENARIO.replace(
@@ -138,7 +138,7 @@ fn what_is_torn_is_gone_on_with() {
     assert_eq!(fs::read(&rows).unwrap(), whole);
 }
 
-/// Rows of another scenario are neither kept as this one's nor lost.
+/// Rows of another scenario are not taken for this one's, nor overwritten.
 #[test]
 fn a_sweep_is_not_gone_on_with_when_its_scenario_has_changed() {
     let folder = folder(SCENARIO);
@@ -159,7 +159,7 @@ fn a_sweep_is_not_gone_on_with_when_its_scenario_has_changed() {
         assert!(text.contains(words), "{text}");
         assert_eq!(fs::read_to_string(&rows).unwrap(), before);
     }
-    // Another description and a change of the other run change nothing of these rows.
+    // Another description, or a change of another run, does not change these rows.
     let other = SCENARIO.replace("{ name = \"linux\" }", "{ name = \"linux\", lambda = 2 }");
     fs::write(&scenario, format!("description = 'the same'\n{other}")).unwrap();
     done(sim(folder.path(), &format!("{SWEEP} --resume")));
@@ -170,7 +170,7 @@ fn a_sweep_is_not_gone_on_with_when_its_scenario_has_changed() {
 
 #[test]
 fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
-    // Long runs, so that the interrupt comes in their midst.
+    // The runs are long, so that the interrupt comes during one.
     let folder = folder(&SCENARIO.replace("duration_s = 5", "duration_s = 600"));
     let rows = folder.path().join("rows.csv");
     let command = "--seeds 1000 --out rows.csv --jobs 2";
@@ -192,7 +192,7 @@ fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     assert!(text.lines().all(|line| line.split(',').count() == columns));
 }
 
-/// All shards of a folder, by name. What is half written has another name.
+/// All complete shards of a folder, by name. Incomplete ones have other names.
 fn shards(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -221,7 +221,7 @@ fn a_sweep_leaves_the_same_shards_however_it_went() {
     let whole = shards(&one);
     assert_eq!(whole.len(), 6);
     assert_eq!(shards(&many), whole);
-    // Their rows are those of a file.
+    // The shards contain the same rows as a file.
     done(sim(folder.path(), SWEEP));
     let rows = fs::read_to_string(folder.path().join("rows.csv")).unwrap();
     let body = |text: &[u8]| {
@@ -231,7 +231,7 @@ fn a_sweep_leaves_the_same_shards_however_it_went() {
     };
     let of_shards: Vec<_> = whole.iter().flat_map(|(_, text)| body(text)).collect();
     assert_eq!(of_shards, body(rows.as_bytes()));
-    // What is there is not run again: its time of writing stays.
+    // Complete shards are not run again: their modification time stays.
     done(sweep(&torn, ""));
     let (kept, lost) = (torn.join(&whole[0].0), torn.join(&whole[3].0));
     let written = fs::metadata(&kept).unwrap().modified().unwrap();
@@ -239,7 +239,7 @@ fn a_sweep_leaves_the_same_shards_however_it_went() {
     done(sweep(&torn, "--resume"));
     assert_eq!(shards(&torn), whole);
     assert_eq!(fs::metadata(&kept).unwrap().modified().unwrap(), written);
-    // More seeds are others' shards.
+    // More seeds go into other shards.
     done(sim(
         folder.path(),
         "--vary down.delay_ms=5,30 --seeds 4 --out torn/ --resume",
@@ -277,7 +277,7 @@ fn a_killed_sweep_is_gone_on_with_to_the_same_bytes() {
     assert_eq!(parts.count(), 0);
 }
 
-/// As the shell's completion writes them, wherever the scenario lies.
+/// As the shell completes file names, wherever the scenario is.
 #[test]
 fn files_that_vary_are_those_of_the_current_folder() {
     let folder = folder(SCENARIO);
@@ -390,7 +390,7 @@ fn json_and_page_say_where_they_come_from_and_are_the_same_however_they_were_mad
     }
 }
 
-/// The same over a recording.
+/// A scenario that plays a recording.
 fn recorded(name: &str) -> TempDir {
     let rate = format!(
         "{{ {} = \"{name}\" }}",
@@ -403,7 +403,7 @@ fn recorded(name: &str) -> TempDir {
     folder(&SCENARIO.replace("{ constant_mbps = 10 }", &rate))
 }
 
-/// As a shell calls it: `tidegate` and the arguments.
+/// Runs a shell script in which `tidegate` is the program.
 fn shell(folder: &Path, script: &str) -> Output {
     let mut command = Command::new("timeout");
     let script = format!(
@@ -416,7 +416,7 @@ fn shell(folder: &Path, script: &str) -> Output {
     command.output().unwrap()
 }
 
-/// What `trace` writes is longer than any configuration may be.
+/// A trace from `trace` may be longer than the limit for configurations.
 #[test]
 fn an_hour_that_trace_has_written_is_played() {
     let folder = recorded("hour.down");
@@ -430,7 +430,7 @@ fn an_hour_that_trace_has_written_is_played() {
     assert!(fs::metadata(folder.path().join("hour.down")).unwrap().len() > 20 << 20);
 }
 
-/// A pipe can be read once: all seeds have what came through it, and the scenario may come through one as well.
+/// A pipe can only be read once: all seeds use what came through it, and the scenario may also come through one.
 #[test]
 fn pipes_serve_all_seeds() {
     let folder = recorded("link.down");

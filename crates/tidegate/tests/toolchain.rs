@@ -1,5 +1,5 @@
-//! `./dev setup` finds the Rust that is pinned, or says what to do: on Debian 12, whose packages have no rustup and a Rust of
-//! 2022, too.
+//! `./dev setup` finds the pinned Rust, or says what to do; also on Debian 12, whose packages contain no rustup and a
+//! Rust of 2022.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A machine with Debian's packages, and of other programs what a test puts there.
+/// A machine with Debian's packages, and programs that a test adds.
 struct Machine(TempDir);
 
 impl Machine {
@@ -36,7 +36,7 @@ impl Machine {
         self.0.path().join("bin")
     }
 
-    /// A program of that name that does so.
+    /// Adds a program of this name that runs the script.
     fn program(&self, name: &str, script: &str) {
         program(&self.bin().join(name), script);
     }
@@ -107,7 +107,7 @@ fn the_package_is_taken_where_there_is_one() {
         "dpkg-query",
         "case \"$*\" in *rustup) ;; *) echo install ok installed ;; esac",
     );
-    // It brings cargo, as rustup's package does.
+    // It provides cargo, as rustup's package does.
     let bin = machine.bin();
     let cargo = format!("{}/cargo", bin.display());
     let version = pinned();

@@ -1,7 +1,7 @@
-//! `tidegate try` over emulated links of which the truth is known, and how it ends: needs root, and says so aloud.
+//! `tidegate try` over emulated links whose truth is known, and how it ends. Needs root, and says so if it is skipped.
 //!
-//! The way from what was measured to a verdict is tested over hundreds of simulated links in the program itself
-//! (`src/trial/simulated.rs`); here real TCP, a real ping and the real agent walk it once or twice.
+//! The program's own tests check verdicts over hundreds of simulated links (`src/trial/simulated.rs`); here real TCP, a
+//! real ping and the real agent run a few trials.
 
 #[path = "../../gate/tests/kernel/quic_ends.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
@@ -68,10 +68,10 @@ fn up() -> Config {
     link(RateSpec::ConstantMbps(5.0), QueueSpec::default())
 }
 
-/// Bytes in 20 ms that are 4 Mbit/s.
+/// Bytes in 20 ms at 4 Mbit/s.
 const SLOWLY: usize = 10_000;
 
-/// A file without an end, over HTTP, as fast as TCP goes or at so many bytes in 20 ms. Returns where it is.
+/// Serves an endless file over HTTP, as fast as TCP allows or `each` bytes in 20 ms. Returns its URL.
 fn serve_forever(hosts: &EmulatedHosts, each: Option<usize>) -> String {
     let address = EmulatedHosts::server_address(IpVersion::V4);
     let listener = hosts.server().run(|| Ok(TcpListener::bind((address, 0))?));
@@ -103,8 +103,8 @@ fn cell(kind: CellKind) -> RateSpec {
     })
 }
 
-/// An over-buffered link, loaded by one's own prober's server. Its rate is steady, since slots are short here: over cells such
-/// a trial may well find that the delay varies too much.
+/// An over-buffered link, loaded by the user's own prober. Its rate is constant, since slots are short here: over
+/// cellular links such a trial may find that the delay varies too much.
 #[test]
 fn it_helps_in_front_of_a_deep_buffer() {
     if !has_tun() {
@@ -153,7 +153,7 @@ fn it_helps_in_front_of_a_deep_buffer() {
     roxmltree::Document::parse(page.trim_start_matches("<!DOCTYPE html>")).unwrap();
 }
 
-/// A trial at the client.
+/// Runs a trial at the client.
 fn a_trial(hosts: &EmulatedHosts, arguments: &[&str]) -> Output {
     let first = [
         "try",
@@ -167,7 +167,7 @@ fn a_trial(hosts: &EmulatedHosts, arguments: &[&str]) -> Output {
     in_namespace(hosts.client(), command)
 }
 
-/// The same link, and a server that sends no faster than 4 Mbit/s.
+/// The same link with a server that is limited to 4 Mbit/s.
 #[test]
 fn a_slow_server_is_told_from_a_link_without_a_queue() {
     if !has_tun() || !has_program("curl", "curl") {
@@ -177,7 +177,7 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     let down = link(twenty, queue(1000, QueuePolicy::DropTail));
     let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
     let url = serve_forever(&hosts, Some(SLOWLY));
-    // This machine downloads something else meanwhile, twice as fast, which is not the load.
+    // Meanwhile this machine downloads something else, twice as fast, which is not the load.
     let other = serve_forever(&hosts, Some(2 * SLOWLY));
     let mut curl = Command::new("curl");
     curl.args(["--silent", "--output", "/dev/null", &other]);
@@ -189,7 +189,7 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     ));
     assert_eq!(result["verdict"], "no_difference", "{result:#}");
     assert_eq!(result["because"], "server_limited", "{result:#}");
-    // Twice the load carried more.
+    // Twice the load has carried more.
     assert_eq!(result["slots"][14]["purpose"], "check");
     for slot in &result["slots"].as_array().unwrap()[..14] {
         let rate =
@@ -206,7 +206,7 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     }
 }
 
-/// A download over HTTP/3's port, which steered slots hold: the load is a process of its own, as a user's is.
+/// A download over HTTP/3's port, which is held in steered slots: the load is a process of its own, as a user's is.
 #[test]
 fn quic_is_held_in_steered_slots_and_the_verdict_says_so() {
     if !has_tun() {
@@ -244,7 +244,7 @@ fn quic_is_held_in_steered_slots_and_the_verdict_says_so() {
     assert!(slots.iter().filter(held).count() >= 5, "{result:#}");
 }
 
-/// Nothing is wrong with a page on a phone or a desk, in light or dark colours; it asks for nothing but itself.
+/// Checks the page on a phone and a desktop, in light and dark colours: it has no faults, and loads nothing else.
 fn audit(page: &Path) {
     let Some(mut browser) = Browser::start() else {
         return;
@@ -259,12 +259,13 @@ fn audit(page: &Path) {
     }
 }
 
-/// `cargo test -p tidegate --test trial -- --ignored --nocapture usual`: trials of the usual length over links of each kind,
-/// which take four minutes each, one after the other.
+/// `cargo test -p tidegate --test trial -- --ignored --nocapture usual`: trials of the default length over links of
+/// each kind; they take four minutes each, one after the other.
 mod usual {
     use super::*;
 
-    /// A link towards the client; a server that sends as fast as TCP goes, or so many bytes in 20 ms; and what is right.
+    /// A link towards the client, a server that sends as fast as TCP allows or `each` bytes in 20 ms, and the right
+    /// verdict.
     fn finds(right: &str, down: Config, each: Option<usize>) {
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -321,7 +322,7 @@ mod usual {
     }
 }
 
-/// Killed when it is not needed any more.
+/// A process that is killed when dropped.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -331,13 +332,13 @@ impl Drop for Ended {
     }
 }
 
-/// The arguments of a load that outlives its session, and could be told from any other.
+/// The arguments of a load that outlives its session and can be recognised.
 fn marked_load(marker: &str) -> [String; 3] {
     let script = format!("setsid sleep {marker} & exec sleep {marker}");
     ["sh".into(), "-c".into(), script]
 }
 
-/// Processes with that word on their command line.
+/// How many processes have this word on their command line.
 fn with_word(word: &str) -> usize {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|p| fs::read(p.path().join("cmdline")).ok());
@@ -360,10 +361,10 @@ fn groups_of(process: u32) -> Vec<PathBuf> {
     folder.exists().then_some(folder).into_iter().collect()
 }
 
-/// Ends a trial amid its first slot by a signal. Nothing of it stays: no process of its load, in whatever session, no
-/// group, no program, no lock.
+/// Ends a trial by a signal during its first slot. Nothing stays behind: no process of its load in any session, no
+/// control group, no program, no lock.
 fn ends_by(signal: Signal, marker: &str) {
-    // What other tests' killed agents left at the usual path is not of this trial.
+    // Leftovers of other tests' killed agents at the default path are not this trial's.
     if !own_run() {
         return;
     }
@@ -424,7 +425,7 @@ fn a_kill_leaves_nothing_behind() {
     }
 }
 
-/// One sentence that has all of these words, and status 2.
+/// Exactly one sentence that contains all of these words, and status 2.
 fn assert_refused(output: &Output, words: &[&str]) {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{text}");
@@ -537,7 +538,7 @@ fn whom_nobody_hears_is_refused() {
         return;
     }
     let hosts = Veth::new().unwrap();
-    // An address of the link's that nobody has.
+    // An address of the link that no host has.
     let nobody = "198.51.100.77";
     let args = [
         "try",

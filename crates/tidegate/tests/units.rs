@@ -1,5 +1,5 @@
-//! Rules about units of systemd, with the agent as a process, control groups that are called like units, and programs in
-//! them. Needs root and bash, and says so aloud when it is skipped.
+//! Rules that name systemd units, with the agent as a process, control groups named like units, and programs in them.
+//! Needs root and bash, and says so if it is skipped.
 
 #[path = "sight/running.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
@@ -18,17 +18,17 @@ use tidegate_agent::Cgroup;
 use tidegate_lab::{IpVersion, Veth};
 use tidegate_testing::{has_program, is_root, own_cgroups};
 
-/// Nothing takes longer, however busy the machine is.
+/// Time limit on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a flow is watched that is to stay as it is: several looks at the units.
+/// How long we watch that a flow stays as it is: several looks at the units.
 const WATCH: Duration = Duration::from_secs(3);
 
-/// A slice of the machine's hierarchy, with what the test puts into it.
+/// A slice of the machine's control group hierarchy for the test's groups.
 struct Slice(PathBuf);
 
 impl Slice {
-    /// Each test runs in a thread of its own.
+    /// Each test has a thread of its own.
     fn new() -> Self {
         own_cgroups();
         let name = format!("tidegatetest{}.slice", nix::unistd::gettid());
@@ -50,7 +50,7 @@ impl Drop for Slice {
     }
 }
 
-/// Removes a group with those below it. A program that has just ended may still be in it.
+/// Removes a group and those below it. A program that has just ended may still be in it.
 fn remove(group: &Path) {
     for entry in fs::read_dir(group).into_iter().flatten().flatten() {
         if entry.path().is_dir() {
@@ -93,7 +93,7 @@ impl Program {
         Self { child, remote }
     }
 
-    /// Whether a rule leaves it alone; none while nothing is known of it.
+    /// Whether a rule leaves it alone; none while the agent has not seen it.
     fn is_denied(&self, agent: &Running) -> Option<bool> {
         let look = json(&agent.top(&["--json"]));
         let port = self.remote.port();
@@ -107,7 +107,7 @@ impl Program {
         let left = of("left").filter(|row| row["reason"] == "denied" && row["state"] == "live");
         let known = of("flows").is_some();
         match left {
-            // What was carried before it was denied stays known.
+            // What it carried before it was denied stays known.
             Some(row) => Some(row["rate_bps"].as_f64() > Some(0.0)),
             None => known.then_some(false),
         }
@@ -139,7 +139,7 @@ impl Drop for Program {
     }
 }
 
-/// Between two hosts, on the one with the agent, whose file that is.
+/// Runs `act` between two hosts; the agent on one of them reads `file`.
 fn with(file: &str, act: impl FnOnce(&Veth, &Slice, &mut Running) + Send) {
     if !is_root() || !has_program("bash", "bash") {
         return;
@@ -173,7 +173,7 @@ fn a_unit_that_starts_after_the_agent_is_known_and_so_is_its_next_start() {
             remove(&unit);
         }
         other.stays_steered(agent);
-        // What is in another unit has called itself so.
+        // A program in another unit that has named its group like the rule's unit.
         let impostor = slice.make("other.scope/tgbackup.service");
         Program::start(hosts, Some(&impostor)).stays_steered(agent);
     });

@@ -1,10 +1,9 @@
-//! What stands at the end of a command's help and manual page: how it is used. Each command has its examples beside its
-//! arguments.
+//! The examples at the end of a command's help and manual page. Each command has its examples beside its arguments.
 
-/// A command line, and what it is for.
+/// A command line, and its purpose.
 pub type Example = (&'static str, &'static str);
 
-/// The end of the help of a command that has these.
+/// The text of these examples for the end of a command's help.
 pub fn examples(examples: &[Example]) -> String {
     let each = examples
         .iter()
@@ -17,7 +16,7 @@ mod tests {
     use crate::args::CommandLine;
     use clap::{Command, CommandFactory};
 
-    /// The command lines in the help of `command` and of all under it.
+    /// The command lines in the help of `command` and of its subcommands.
     fn lines(command: &Command) -> Vec<String> {
         let help = command.get_after_long_help().map(ToString::to_string);
         let help = help.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The commands of the whole program, which the agent alone does without.
+//! The commands that only the whole program has, not the agent alone.
 
 use crate::bench::BenchArgs;
 use crate::generate::GenerateArgs;

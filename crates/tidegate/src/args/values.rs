@@ -1,4 +1,4 @@
-//! Values that several commands take, or a command and the configuration.
+//! Argument values that several commands share, or a command and the configuration.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[cfg(feature = "full")]
@@ -7,18 +7,18 @@ use std::str::FromStr;
 use strum::VariantNames;
 use tidegate_laws::Law;
 
-/// A law, by its name.
+/// Parses the name of a law.
 pub fn law() -> impl TypedValueParser<Value = Law> {
     one_of(Law::ALL)
 }
 
-/// Any that steers, by its name.
+/// Parses the name of a law that steers.
 #[cfg(feature = "full")]
 pub fn steering_law() -> impl TypedValueParser<Value = Law> {
     one_of(Law::ALL.into_iter().filter(|law| !law.is_none()))
 }
 
-/// One of these laws, by its name.
+/// Parses the name of one of these laws.
 fn one_of(laws: impl IntoIterator<Item = Law>) -> impl TypedValueParser<Value = Law> {
     let named = |law: Law| PossibleValue::new(law.name()).help(law.about());
     PossibleValuesParser::new(laws.into_iter().map(named)).map(|name| {
@@ -28,7 +28,7 @@ fn one_of(laws: impl IntoIterator<Item = Law>) -> impl TypedValueParser<Value = 
     })
 }
 
-/// DRWA's λ, if it is one.
+/// The value, if it is a valid λ of DRWA.
 pub fn lambda_in_range(value: f64) -> Result<f64, String> {
     if value > 0.0 && value <= 1000.0 {
         Ok(value)
@@ -37,7 +37,7 @@ pub fn lambda_in_range(value: f64) -> Result<f64, String> {
     }
 }
 
-/// One of a scenario's words.
+/// Parses one of a scenario's words.
 #[cfg(feature = "full")]
 pub fn word<T: FromStr + VariantNames>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| {
@@ -46,7 +46,7 @@ pub fn word<T: FromStr + VariantNames>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Bytes, with kB, MB or GB behind.
+/// Parses a number of bytes, with kB, MB or GB after it.
 #[cfg(feature = "full")]
 pub fn bytes(text: &str) -> Result<u64, String> {
     let units = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1.0), ("", 1.0)];

@@ -1,4 +1,4 @@
-//! What the live agent costs: in goodput through a veth pair, where nothing else limits, and in
+//! What the running agent costs: in goodput through a veth pair, where only the CPU is the bottleneck, and in
 //! nanoseconds a packet.
 
 mod on_a_link;
@@ -25,30 +25,30 @@ use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Cost, Interface};
 use tidegate_lab::{IpVersion, Namespace, Offload, Veth, use_congestion_control};
 
-/// Length of one measurement: short, so that neighbours see the same machine.
+/// Length of one measurement: short, so that neighbouring ones meet the same conditions.
 const SLICE: Duration = Duration::from_millis(300);
 
-/// What is left out before it: a start of the connection, or of the agent.
+/// Time before each measurement that does not count: connections or the agent start.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Pairs of measurements with and without the agent.
 const PAIRS: usize = 31;
 
-/// Connections at once.
+/// How many connections at once.
 const FLOWS: [usize; 3] = [1, 100, 1000];
 
-/// The receive buffer, in bytes: its window fits into what the kernel queues between the devices
-/// (`netdev_max_backlog`, 1000 packets), or losses would be all that is measured.
+/// The receive buffer, in bytes. Its window fits into the queue between the devices (`netdev_max_backlog`, 1000
+/// packets): otherwise we would only measure losses.
 const RECEIVE_BUFFER: usize = 1 << 20;
 
-/// Packet sizes, named.
+/// Packet sizes with names.
 const SIZES: [(&str, Offload); 2] = [
     ("64 KB packets", Offload::On),
     // The programs run far more often.
     ("1500 B packets", Offload::Off),
 ];
 
-/// What is counted apart: during a download, and at its server, for which it is an upload.
+/// Packets that are counted separately: during a download at the client, and at its server, for which it is an upload.
 const COSTS: [&str; 4] = [
     "arriving data of a download",
     "leaving acknowledgements of a download",
@@ -56,8 +56,8 @@ const COSTS: [&str; 4] = [
     "leaving data of an upload",
 ];
 
-/// Seven minutes; with another build, whose programs take turns with this one's, eight. `stop` ends it early with
-/// an error.
+/// Takes seven minutes; eight with another build, whose programs take turns with ours. `stop` ends it early with an
+/// error.
 pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     allow_files()?;
     let against = against.map(Build::read).transpose()?;
@@ -70,11 +70,10 @@ pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row
     let mut rows = Vec::new();
     for (size, offload) in SIZES {
         hosts.set_offload(offload)?;
-        // A short queue is good for caches, so that steering may well gain more than it costs.
-        // Measuring alone only costs.
+        // A short queue is good for caches, so steering may gain more than it costs. A dry run only costs.
         for flows in FLOWS {
             let ways = [("goodput", false), ("goodput, dry run", true)];
-            // What measuring alone costs, one connection tells.
+            // One connection is enough to show what measuring alone costs.
             let alone = flows == 1 && against.is_none();
             for (what, dry_run) in ways.into_iter().take(if alone { 2 } else { 1 }) {
                 let whose = ["", " by the other build"];
@@ -100,7 +99,7 @@ fn connections(flows: usize) -> String {
     format!("{flows} flow{}", if flows == 1 { "" } else { "s" })
 }
 
-/// Two descriptors for each connection are more than a shell allows.
+/// Raises the limit of open files: two descriptors per connection exceed a shell's limit.
 fn allow_files() -> Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
@@ -112,15 +111,15 @@ struct Bench<'a> {
     stop: &'a AtomicBool,
 }
 
-/// What goodput is with one agent.
+/// Goodput with one agent.
 struct Side {
     bps: f64,
-    /// To that without.
+    /// Relative to goodput without an agent.
     ratio: f64,
 }
 
 impl Side {
-    /// Of neighbouring measurements with it and without.
+    /// Medians over pairs of neighbouring measurements, with the agent and without.
     fn of(pairs: &[(f64, f64)]) -> Self {
         Self {
             bps: median(pairs.iter().map(|&(with, _)| with).collect()),
@@ -135,9 +134,9 @@ impl Side {
 }
 
 impl Bench<'_> {
-    /// Goodput with the agent, and with the other build's if there is one, each beside that without: medians over
-    /// neighbouring measurements on the same connections, so that a machine that is busy for a while does not count
-    /// against one side. Both have seen the connections begin, as an agent that is always there has.
+    /// Goodput with our agent, and with the other build's if there is one, each relative to goodput without. We take
+    /// medians over neighbouring measurements on the same connections, so that other load on the machine hits both
+    /// sides alike. Both agents have seen the connections' handshakes, as an agent that always runs has.
     fn compare(&self, flows: usize, dry_run: bool) -> Result<Vec<Side>> {
         let find = || Ok(Interface::find(Veth::INTERFACE)?);
         let interface = self.hosts.client.run(find)?;
@@ -165,7 +164,7 @@ impl Bench<'_> {
         })
     }
 
-    /// The agent, attached at the client.
+    /// Attaches the agent at the client.
     fn attached(&self, mut agent: Agent, interface: &Interface) -> Result<Agent> {
         self.hosts.client.run(|| {
             agent.attach(interface)?;
@@ -173,7 +172,7 @@ impl Bench<'_> {
         })
     }
 
-    /// What it costs when there is nothing to do: memory, and the process that waits.
+    /// What an idle agent costs: memory, and its process.
     fn standing(&self) -> Result<[Row; 2]> {
         let tables = self.start(&self.hosts.client, false)?.table_bytes()? as f64;
         let process = AgentProcess::start(&self.hosts.client)?;
@@ -189,7 +188,7 @@ impl Bench<'_> {
         ])
     }
 
-    /// Nanoseconds a packet as the kernel counts them, by [`COSTS`].
+    /// Nanoseconds a packet as the kernel counts them, in the order of [`COSTS`].
     fn cost(&self, flows: usize) -> Result<Vec<f64>> {
         let mut receiver = self.start(&self.hosts.client, false)?;
         receiver.count_cost()?;
@@ -204,7 +203,7 @@ impl Bench<'_> {
         Ok(costs.into_iter().map(ns).collect())
     }
 
-    /// The default agent at `host`.
+    /// Starts the default agent at `host`.
     fn start(&self, host: &Namespace, dry_run: bool) -> Result<Agent> {
         host.run(|| {
             Ok(Agent::start(&Config {
@@ -223,7 +222,7 @@ impl Bench<'_> {
         Ok(8.0 * bytes as f64 / began.elapsed().as_secs_f64())
     }
 
-    /// Waits, unless the user has had enough.
+    /// Waits; an error if the user interrupts it.
     fn wait(&self, period: Duration) -> Result<()> {
         const POLL_INTERVAL: Duration = Duration::from_millis(50);
         let until = Instant::now() + period;
@@ -234,7 +233,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Downloads over so many connections at once while `act` looks at the bytes received.
+    /// Runs `act` on the bytes received while `flows` downloads run at once.
     fn during_downloads<T>(
         &self,
         flows: usize,
@@ -245,7 +244,7 @@ impl Bench<'_> {
         use_congestion_control(&listener, "cubic")?;
         let (received, over) = (AtomicU64::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
-            // However it ends, the threads must.
+            // The threads must end even if this fails.
             let until_over = Over(&over);
             let pairs = (0..flows).map(|_| self.connect(&listener));
             let (receivers, senders) = pairs.collect::<Result<(Vec<_>, Vec<_>)>>()?;
@@ -298,7 +297,7 @@ fn send(streams: Vec<TcpStream>, over: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Counts what every stream brings, until the last has been closed.
+/// Counts the received bytes of all streams until the last one is closed.
 fn receive(mut streams: Vec<TcpStream>, received: &AtomicU64) -> Result<()> {
     stay_on_one_cpu()?;
     let mut buffer = vec![0; 256 << 10];
@@ -325,7 +324,7 @@ fn interest(streams: &[TcpStream], flags: PollFlags) -> Vec<PollFd<'_>> {
         .collect()
 }
 
-/// Waits for a moment, and returns the streams that can go on.
+/// Waits until any stream is ready, and returns those that are.
 fn wait<'a>(
     streams: &'a [TcpStream],
     ready: &mut [PollFd<'_>],
@@ -343,7 +342,7 @@ fn wait<'a>(
         .filter_map(|(stream, ready)| ready.then_some(stream)))
 }
 
-/// How many bytes went; none if it has to wait after all.
+/// How many bytes were transferred; none if the call would block.
 fn unless_later(outcome: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
     match outcome {
         Ok(bytes) => Ok(Some(bytes)),
@@ -352,9 +351,8 @@ fn unless_later(outcome: std::io::Result<usize>) -> std::io::Result<Option<usize
     }
 }
 
-/// Keeps the calling thread on the last CPU, sender and receiver alike: then nothing but processor
-/// time limits goodput. On two CPUs they wait for each other, and how often one wakes the other
-/// matters far more than what the agent costs.
+/// Keeps the calling thread on the last CPU, senders and receivers alike, so that only CPU time limits goodput. On two
+/// CPUs they wait for each other, and how often one wakes the other matters far more than what the agent costs.
 fn stay_on_one_cpu() -> Result<()> {
     let cpus = thread::available_parallelism()?.get();
     let mut set = CpuSet::new();

@@ -1,4 +1,4 @@
-//! The agent in a process of its own, as `tidegate run` starts it, and what it holds.
+//! The agent in a process of its own, started as `tidegate run`, and the resources it holds.
 
 use anyhow::{Context, Result, bail, ensure};
 use nix::sys::signal::{Signal, kill};
@@ -13,13 +13,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, Namespace, die_with_parent};
 
-/// How long the agent is watched for its share of a CPU at rest.
+/// How long the idle agent's CPU use is measured.
 const REST: Duration = Duration::from_secs(10);
 
-/// How long the kernel may take to remove what nobody holds any more.
+/// How long we wait for the kernel to remove unreferenced objects.
 const REMOVAL: Duration = Duration::from_secs(10);
 
-/// What the agent's process holds.
+/// Resources of the agent's process.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     /// Resident memory in bytes.
@@ -28,36 +28,36 @@ pub struct Resources {
     pub descriptors: usize,
     /// Memory of its maps in the kernel, in bytes.
     pub maps: u64,
-    /// Time on a CPU so far.
+    /// CPU time so far.
     pub cpu: Duration,
-    /// Likewise of its programs, while somebody has the kernel count it ([`tidegate_agent::count_program_time`]).
+    /// CPU time of its programs so far, while the kernel counts it ([`tidegate_agent::count_program_time`]).
     pub programs_cpu: Duration,
-    /// How often they have run meanwhile.
+    /// How often the programs have run while that was counted.
     pub programs_runs: u64,
     /// Ids of its programs and maps.
     programs: Vec<u32>,
     map_ids: Vec<u32>,
 }
 
-/// `tidegate run` on the client's end of the link; killed when dropped, and by the kernel when this process ends.
+/// `tidegate run` at the client's end of the link. It is killed when this is dropped, or when this process ends.
 pub struct AgentProcess {
     child: Child,
-    /// The thread that has started it waits for the other end's drop.
+    /// Dropping it ends the thread that has started the process.
     _parent: Sender<Infallible>,
 }
 
 impl AgentProcess {
-    /// Starts it and waits until it steers, or watches under law none.
+    /// Starts it, and waits until it steers, or under law none, watches.
     pub fn start(host: &Namespace) -> Result<Self> {
         host.run(|| Self::start_here(&[]))
     }
 
-    /// The same in the calling thread's namespace, with more arguments.
+    /// Starts it in the calling thread's namespace, with more arguments.
     pub fn start_here(arguments: &[&str]) -> Result<Self> {
         Self::follow_here(&[&["--iface", EmulatedHosts::INTERFACE], arguments].concat())
     }
 
-    /// The same where the default routes lead, unless the arguments say something else.
+    /// The same on the interfaces of the default routes, unless the arguments name others.
     pub fn follow_here(arguments: &[&str]) -> Result<Self> {
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
@@ -79,8 +79,8 @@ impl AgentProcess {
         Ok(agent)
     }
 
-    /// Spawns it from a thread that stays as long as it does: the kernel takes that thread, and not its process, for
-    /// the parent whose death it tells of.
+    /// Spawns the process from a thread that lives as long as it does: PR_SET_PDEATHSIG refers to the parent thread,
+    /// not the parent process.
     fn spawn(mut command: Command) -> Result<Self> {
         die_with_parent(&mut command);
         let (parent, stays) = channel::<Infallible>();
@@ -95,12 +95,12 @@ impl AgentProcess {
         })
     }
 
-    /// Its process's number.
+    /// The process's number.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// A process that it has started; none if there is none.
+    /// The number of a child of the process; none if it has none.
     pub fn child(&self) -> Result<Option<u32>> {
         let parent = |stat: &str| {
             stat.rsplit_once(')')?
@@ -123,7 +123,7 @@ impl AgentProcess {
         Ok(None)
     }
 
-    /// Fails if it has ended.
+    /// An error if the process has ended.
     pub fn ensure_alive(&mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
             bail!("the agent ended: {status}");
@@ -131,7 +131,7 @@ impl AgentProcess {
         Ok(())
     }
 
-    /// What it holds now.
+    /// The resources that it holds now.
     pub fn resources(&self) -> Result<Resources> {
         let pid = self.child.id();
         let read = |file: &str| {
@@ -145,7 +145,7 @@ impl AgentProcess {
         };
         let mut maps = BTreeMap::new();
         for entry in std::fs::read_dir(format!("/proc/{pid}/fdinfo"))? {
-            // One may be closed meanwhile.
+            // The descriptor may have been closed meanwhile.
             let Ok(info) = std::fs::read_to_string(entry?.path()) else {
                 continue;
             };
@@ -153,7 +153,7 @@ impl AgentProcess {
             if let Some(id) = field(&info, "map_id:") {
                 maps.insert(id as u32, field(&info, "memlock:").unwrap_or_default());
             } else if let Some(id) = field(&info, "prog_id:") {
-                // One may be open twice.
+                // The same program may be open twice.
                 if !resources.programs.contains(&(id as u32)) {
                     let ns = field(&info, "run_time_ns:").unwrap_or_default();
                     resources.programs_cpu += Duration::from_nanos(ns);
@@ -167,7 +167,7 @@ impl AgentProcess {
         Ok(resources)
     }
 
-    /// Its share of a CPU, when there is no traffic.
+    /// Its share of a CPU without traffic.
     pub fn cpu_at_rest(&self) -> Result<f64> {
         let before = self.resources()?.cpu;
         std::thread::sleep(REST);
@@ -179,7 +179,7 @@ impl AgentProcess {
         kill(Pid::from_raw(self.id() as i32), signal).context("signal the agent")
     }
 
-    /// Interrupts it, as a user would. Returns how many of its programs and maps outlive it.
+    /// Interrupts it as a user would. Returns how many of its programs and maps stay behind.
     pub fn stop(mut self) -> Result<usize> {
         let held = self.resources()?;
         self.signal(Signal::SIGINT)?;
@@ -205,11 +205,11 @@ impl Drop for AgentProcess {
 }
 
 impl Resources {
-    /// How many of its programs and maps the kernel still has.
+    /// How many of its programs and maps still exist in the kernel.
     fn left(&self) -> usize {
         // SAFETY: both take a number and return a new descriptor, or less than 0.
         let program = |&id: &u32| unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let map = |&id: &u32| unsafe { libbpf_sys::bpf_map_get_fd_by_id(id) };
         let programs = self.programs.iter().map(program);
         let held = programs
@@ -221,13 +221,13 @@ impl Resources {
     }
 }
 
-/// The number behind `name` in a file of lines such as "memlock: 4096".
+/// The number after `name` in a file with lines such as "memlock: 4096".
 fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.split_whitespace().next()?.parse().ok()
 }
 
-/// Fields 14 and 15, proc_pid_stat(5); the second may hold anything between its parentheses.
+/// Fields 14 and 15 of proc_pid_stat(5). The second field may contain anything between its parentheses.
 fn cpu(stat: &str) -> Result<Duration> {
     let (_, rest) = stat
         .rsplit_once(')')

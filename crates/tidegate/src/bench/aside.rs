@@ -1,4 +1,4 @@
-//! The agent in a process of its own beside a run of the laboratory, as users have it, and what it takes meanwhile.
+//! Runs the agent in its own process beside a run of the laboratory, as users do, and measures its resources.
 
 use super::agent_process::AgentProcess;
 use anyhow::{Context, Result};
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use tidegate_lab::{Options, Steer, SteeredFlow, Steering, run_scenario};
 use tidegate_scenario::{Run, RunResult, Scenario, Side};
 
-/// What is left out at the beginning, when flows are new and the sender's window is not large yet.
+/// Time at the start that does not count: flows are new, and the senders' windows still grow.
 const SETTLE: Duration = Duration::from_secs(6);
 
-/// Runs a scenario of one run beside an agent with such arguments. Returns what came of it, and what `look` saw of the
-/// agent when flows had settled and at the end.
+/// Runs a scenario with a single run beside an agent with these arguments. Returns the run's result, and what `look`
+/// saw of the agent when flows had settled and at the end.
 pub fn run<U: Send + 'static>(
     arguments: &'static [&'static str],
     look: fn(&AgentProcess) -> Result<U>,

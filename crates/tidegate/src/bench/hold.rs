@@ -1,5 +1,5 @@
-//! What the hold costs: its programs, the gate's process and the agent's thread. Downloads over QUIC come through the
-//! laboratory, and `tidegate run --udp hold` is a process of its own there, as users have it.
+//! What the hold costs: its programs, the gate's process and the agent's thread. QUIC downloads pass the laboratory,
+//! where `tidegate run --udp hold` runs in its own process, as it does for users.
 
 mod usage;
 
@@ -14,16 +14,16 @@ use tidegate_lab::EmulatedHosts;
 use tidegate_link::Config;
 use usage::Usage;
 
-/// How long each download lasts, with that.
+/// Length of each download, with its start.
 const LASTS: Duration = Duration::from_secs(18);
 
-/// How long the agent is watched that has nothing to hold.
+/// How long an agent that has nothing to hold is watched.
 const REST: Duration = Duration::from_secs(5);
 
-/// Rates in Mbit/s, packets of buffer, and downloads at once.
+/// Rate in Mbit/s, buffer in packets, and number of downloads.
 const DOWNLOADS: [(u32, u32, u32); 3] = [(20, 1000, 1), (100, 3000, 1), (100, 3000, 100)];
 
-/// A minute and a half; `stop` ends it early with an error.
+/// Takes a minute and a half; `stop` ends it early with an error.
 pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let mut rows = packets::measure_hold(against, stop)?;
     rows.extend(at_rest(stop)?);
@@ -33,7 +33,7 @@ pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row
     Ok(rows)
 }
 
-/// Where nothing without a window comes.
+/// Costs without any flow to hold.
 fn at_rest(stop: &AtomicBool) -> Result<[Row; 2]> {
     let hosts = EmulatedHosts::new(Config::default(), Config::default(), 1)?;
     let agent = hosts
@@ -60,7 +60,7 @@ fn at_rest(stop: &AtomicBool) -> Result<[Row; 2]> {
     ])
 }
 
-/// What so many downloads over one link cost while they are held.
+/// Costs while this many downloads over one link are held.
 fn download(mbps: u32, buffer: u32, flows: u32, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let lasts = LASTS.as_secs();
     let scenario = format!(

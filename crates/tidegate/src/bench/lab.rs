@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tidegate_lab::{IDLE_RTT_MS, capability};
 
-/// Some 20 seconds of real time.
+/// Takes some 20 seconds of real time.
 pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let lab = capability(stop)?;
     Ok(vec![

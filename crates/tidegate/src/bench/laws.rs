@@ -1,4 +1,4 @@
-//! What a law costs for a segment that arrives and an acknowledgement that leaves, on the host.
+//! What a law costs on the host for a segment that arrives and an acknowledgement that leaves.
 
 use super::Row;
 use tidegate_laws::Law;
@@ -6,7 +6,7 @@ use tidegate_laws::bench::nanoseconds_per_segment;
 
 const SEGMENTS: u32 = 2_000_000;
 
-/// A second or so.
+/// Takes about a second.
 pub fn measure() -> Vec<Row> {
     let none = nanoseconds_per_segment(Law::None, SEGMENTS);
     let first = "laws: measuring alone";

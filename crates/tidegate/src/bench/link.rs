@@ -1,4 +1,4 @@
-//! Packets a second of the link model, overloaded, polled as the laboratory does.
+//! Packets a second of the link model under overload, polled as by the laboratory.
 
 use super::Row;
 use std::time::{Duration, Instant as Wall};
@@ -16,7 +16,7 @@ impl Packet for Full {
     }
 }
 
-/// A second or so.
+/// Takes about a second.
 pub fn measure() -> Vec<Row> {
     let lte = || Rate::from(CellModel::new(CellKind::Lte, Some(100e6), 1));
     let constant = packets_per_second(Rate::constant(100e6), Policy::DropTail);
@@ -41,7 +41,7 @@ pub fn measure() -> Vec<Row> {
         .collect()
 }
 
-/// Packets arrive a tenth faster than the link carries them.
+/// Packets arrive ten percent faster than the link carries them.
 fn packets_per_second(rate: Rate, policy: Policy) -> f64 {
     let queue = QueueConfig {
         packets: Some(1000),

@@ -1,4 +1,4 @@
-//! mPath: what it costs on one core.
+//! What mPath costs on one core.
 
 mod goodput;
 mod proxy;
@@ -7,7 +7,7 @@ use super::Row;
 use anyhow::Result;
 use std::sync::atomic::AtomicBool;
 
-/// Half a minute and some seconds; `stop` ends it early with an error.
+/// Takes a little more than half a minute; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     let mut rows = goodput::measure(stop)?;
     rows.extend(proxy::measure(stop)?);

@@ -1,4 +1,4 @@
-//! The same work in ns-3, where it is installed: `comparisons/ns3/bulk.cc`, compiled for the occasion.
+//! The same work in ns-3, if that is installed: `comparisons/ns3/bulk.cc`, compiled on the spot.
 
 use super::sim::Work;
 use anyhow::{Context, Result, ensure};
@@ -8,10 +8,10 @@ use std::io::ErrorKind;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The program.
+/// The program's source.
 const SOURCE: &str = include_str!("../../../../comparisons/ns3/bulk.cc");
 
-/// What it uses, as `pkg-config` names it.
+/// The modules it uses, by their names in `pkg-config`.
 const MODULES: [&str; 6] = [
     "ns3-applications",
     "ns3-internet",
@@ -21,10 +21,10 @@ const MODULES: [&str; 6] = [
     "ns3-core",
 ];
 
-/// A compiled program; its folder goes when it does.
+/// The compiled program; its folder is removed with this value.
 pub struct Ns3 {
     folder: TempDir,
-    /// Of ns-3: `3.37`.
+    /// The version of ns-3, such as `3.37`.
     pub version: String,
 }
 
@@ -36,10 +36,10 @@ struct Report {
 }
 
 impl Ns3 {
-    /// Compiles it; none where ns-3 is not installed.
+    /// Compiles the program; none if ns-3 is not installed.
     ///
     /// # Errors
-    /// When the compiler does not like the program, or there is none.
+    /// If there is no compiler, or it fails.
     pub fn build() -> Result<Option<Self>> {
         let Some(version) = installed_version()? else {
             return Ok(None);
@@ -62,7 +62,7 @@ impl Ns3 {
     /// Data segments that arrive in a second of wall time.
     ///
     /// # Errors
-    /// When the program fails.
+    /// If the program fails.
     pub fn segments_per_second(&self, work: &Work) -> Result<f64> {
         let mut program = Command::new(self.folder.path().join("bulk"));
         program
@@ -81,7 +81,7 @@ fn installed_version() -> Result<Option<String>> {
     Ok(pkg_config("--modversion")?.and_then(|o| text(&o.stdout).lines().next().map(str::to_owned)))
 }
 
-/// None where `pkg-config` or a module is missing.
+/// None if `pkg-config` or a module is missing.
 fn pkg_config(option: &str) -> Result<Option<Output>> {
     match Command::new("pkg-config")
         .arg(option)
@@ -94,7 +94,7 @@ fn pkg_config(option: &str) -> Result<Option<Output>> {
     }
 }
 
-/// Runs to the end; an error holds what the program complained of.
+/// Runs a command to its end; an error contains its error output.
 fn output(command: &mut Command) -> Result<Output> {
     let name = command.get_program().to_owned();
     let output = command

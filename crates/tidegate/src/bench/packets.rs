@@ -1,5 +1,5 @@
-//! What the kernel programs cost a packet, by law, beside law `none` and, if one is given, beside another
-//! build: packets made here are handed in one by one (`BPF_PROG_TEST_RUN`), to each in turn.
+//! What the kernel programs cost per packet, by law, compared with law `none` and, if one is given, with another build.
+//! We make packets and hand them in one by one (`BPF_PROG_TEST_RUN`), to each program in turn.
 
 mod many;
 pub mod programs;
@@ -15,13 +15,13 @@ use tidegate_agent::Direction;
 use tidegate_laws::Law;
 use traffic::{Datagrams, Mix, Packet, Traffic, Way};
 
-/// Segments that each has in turn: so many that what the others left in the caches does not count.
+/// Segments in a turn: enough that the other programs' traces in the caches do not matter.
 const BLOCK: usize = 500;
 
-/// Blocks that are counted.
+/// How many blocks are counted.
 const BLOCKS: usize = 151;
 
-/// Blocks before them, twelve seconds of the link's: flows start, and find what they share.
+/// Blocks before these, twelve seconds of the link's time: flows start, and the law groups those that share a queue.
 const SETTLE: usize = 200;
 
 /// Flows of datagrams, as the hold tells them apart.
@@ -31,11 +31,11 @@ struct Kind {
     flows: u16,
     /// Payload of each datagram that arrives.
     bytes: usize,
-    /// Whether the gate has them, and their servers answer echoes.
+    /// Whether the gate holds them and their servers answer echoes.
     gated: bool,
 }
 
-/// What the hold meets beside TCP: what is short never becomes bulk while it is measured.
+/// Kinds of datagrams besides TCP; short flows never become bulk while we measure.
 const DATAGRAMS: [Kind; 6] = [
     Kind {
         name: "of short flows",
@@ -75,10 +75,10 @@ const DATAGRAMS: [Kind; 6] = [
     },
 ];
 
-/// Blocks after which each of a hundred flows has a record.
+/// After this many blocks each of a hundred flows has a record.
 const BECOMING_BULK: usize = 8;
 
-/// What packets take their turns.
+/// Mixes of flows to measure.
 const MIXES: [Mix; 5] = [
     Mix {
         flows: 1,
@@ -102,7 +102,7 @@ const MIXES: [Mix; 5] = [
     },
 ];
 
-/// Three minutes; `stop` ends it early with an error.
+/// Takes three minutes; `stop` ends it early with an error.
 pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     let this = Build::read(&std::env::current_exe()?)?;
     let other = against.map(Build::read).transpose()?;
@@ -118,7 +118,7 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
             if law.is_none() || direction == Direction::Up && !law.steers_uploads() {
                 continue;
             }
-            // To a law that steers each flow by itself it is all the same what flows share.
+            // A law that steers each flow by itself does not care which flows share a queue.
             let mixes = MIXES
                 .into_iter()
                 .filter(|mix| law == Law::Tide || !mix.together);
@@ -132,8 +132,8 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What the hold's programs cost a packet, beside the agent's own and, if one is given, beside those of another build's
-/// hold. A minute; `stop` ends it early with an error.
+/// What the hold's programs cost per packet, compared with the agent's own and, if one is given, with another build's
+/// hold. Takes a minute; `stop` ends it early with an error.
 pub fn measure_hold(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     let program = std::env::current_exe()?;
     let bench = Bench {
@@ -152,11 +152,11 @@ struct Bench<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Nanoseconds a packet in one block, of what arrives and of what leaves.
+/// Nanoseconds per packet in one block: for packets that arrive, and for those that leave.
 type Block = [f64; 2];
 
 impl Bench<'_> {
-    /// One law beside none, and beside the other build's, where the same packets pass.
+    /// Compares a law with law none and with the other build, all with the same packets.
     fn compare(&self, direction: Direction, law: Law, mix: Mix) -> Result<Vec<Row>> {
         let mut all = vec![
             self.this.load(direction, law)?,
@@ -181,7 +181,7 @@ impl Bench<'_> {
         Ok(rows(name, &["law none", "the other build"], &costs))
     }
 
-    /// What no law steers, beside the other build's.
+    /// What unsteered packets cost, compared with the other build.
     fn windowless(&self) -> Result<Vec<Row>> {
         let builds = [Some(&self.this), self.other.as_ref()]
             .into_iter()
@@ -198,8 +198,8 @@ impl Bench<'_> {
         Ok(rows_of_all)
     }
 
-    /// What the programs of `hold` cost beside the agent's own, and beside the other build's, where the same packets
-    /// pass.
+    /// What the programs of `hold` cost, compared with the agent's own and the other build's, all with the same
+    /// packets.
     fn held(&self, hold: &Build) -> Result<Vec<Row>> {
         let beside = ["the agent's programs", "the other build"];
         let all = self.load_beside(hold)?;
@@ -227,7 +227,7 @@ impl Bench<'_> {
         Ok(rows_of_all)
     }
 
-    /// Them, and what they are put beside.
+    /// Loads these programs and those they are compared with.
     fn load_beside(&self, hold: &Build) -> Result<Vec<Programs>> {
         let mut all = vec![
             hold.load_hold()?,
@@ -239,7 +239,7 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// What blocks of packets cost each of `all`, which take turns, after the first `settle`.
+    /// What blocks of packets cost each of `all` in turn, after the first `settle` blocks.
     fn costs<P: IntoIterator<Item = Packet>>(
         &self,
         all: &[Programs],
@@ -259,7 +259,7 @@ impl Bench<'_> {
         Ok(costs)
     }
 
-    /// What the next block costs each of `all`; who is first changes with the block's number.
+    /// What the next block costs each of `all`; the first in turn changes with the block's number.
     fn block<P: IntoIterator<Item = Packet>>(
         &self,
         all: &[Programs],
@@ -276,7 +276,7 @@ impl Bench<'_> {
         Ok(costs)
     }
 
-    /// A block's cost, without that of the measuring itself.
+    /// A block's cost, without the overhead of the measurement.
     fn pass(&self, packets: &[Packet], programs: &Programs) -> Result<Block> {
         let mut spent = [Duration::ZERO; 2];
         for packet in packets {
@@ -287,7 +287,7 @@ impl Bench<'_> {
     }
 }
 
-/// The first of `costs` beside each of the `others`, for what arrives and for what leaves.
+/// Rows that compare the first of `costs` with each of the `others`, for packets that arrive and packets that leave.
 fn rows(name: impl Fn(Way) -> String, others: &[&'static str], costs: &[Vec<Block>]) -> Vec<Row> {
     let mut rows = Vec::new();
     for way in [Way::Arrives, Way::Leaves] {

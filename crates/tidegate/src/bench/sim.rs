@@ -1,5 +1,5 @@
-//! Segments a second of the simulator: the whole of it, from scenario to result, on one core; beside
-//! ns-3 on the same work, where it is installed.
+//! Segments a second of the simulator, from scenario to result, on one core; compared with ns-3 on the same work, if
+//! that is installed.
 
 use super::Row;
 use super::ns3::Ns3;
@@ -23,12 +23,12 @@ pub struct Work {
     pub mbps: f64,
     /// One-way delay.
     pub delay_ms: f64,
-    /// What the buffer in front of it holds.
+    /// Packets that the bottleneck's buffer holds.
     pub packets: u32,
     /// Simulated time.
     pub seconds: f64,
-    /// Segments a second of an ns-3.37 built with optimisation, measured once on a machine of this
-    /// kind; Debian's package, which is what can be measured now, may be slower.
+    /// Segments a second of an optimised build of ns-3.37, measured once on a machine of this kind; Debian's package,
+    /// which can be measured now, may be slower.
     optimised_ns3: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ const ONE: Work = Work {
     optimised_ns3: Some(34e3),
 };
 
-/// What ns-3 has to do as well. The third shows what a window costs that is four times as large.
+/// Work that ns-3 does, too. The third shows what a window four times as large costs.
 const COMPARED: [Work; 3] = [
     ONE,
     Work {
@@ -60,7 +60,7 @@ const COMPARED: [Work; 3] = [
     },
 ];
 
-/// The same for each flow, whether few or many: 1 Mbit/s and a share of 20 packets in the buffer.
+/// The same for each flow, with few or many: 1 Mbit/s and 20 packets of buffer.
 const FEW: Work = many(10, 600.0);
 const MANY: Work = many(10_000, 4.0);
 
@@ -76,13 +76,12 @@ const fn many(flows: u32, seconds: f64) -> Work {
     }
 }
 
-/// Measurements of which the median counts: neighbours on the machine come and go.
+/// We report the median of this many measurements, since other load on the machine varies.
 const TAKES: usize = 3;
 
-/// Some two minutes with ns-3, most of them its own; seconds without. `stop` ends it early with an
-/// error.
+/// Takes about two minutes with ns-3, most of them in ns-3; seconds without. `stop` ends it early with an error.
 pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
-    // First, before anything else has used memory.
+    // Measure memory first, before other work has used any.
     let mut rows = vec![memory(stop)?];
     let ns3 = Ns3::build()?;
     if ns3.is_none() {
@@ -98,7 +97,7 @@ pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The simulator and, if it is there, ns-3 on the same work, one right after the other.
+/// Measures the simulator and, if it is installed, ns-3 on the same work, one right after the other.
 fn compare(work: &Work, ns3: Option<&Ns3>, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let row = |who: &str, speed| Row::new(format!("{who}: {}", work.name), speed, "segments/s");
     let Some(ns3) = ns3 else {
@@ -118,7 +117,7 @@ fn compare(work: &Work, ns3: Option<&Ns3>, stop: &Arc<AtomicBool>) -> Result<Vec
     Ok(rows)
 }
 
-/// What a segment costs when there are many flows, in those when there are few.
+/// The cost of a segment with few flows, and with many.
 fn crowd(stop: &Arc<AtomicBool>) -> Result<[Row; 2]> {
     let few = segments_per_second(&FEW, stop)?;
     let many = segments_per_second(&MANY, stop)?;
@@ -130,7 +129,7 @@ fn crowd(stop: &Arc<AtomicBool>) -> Result<[Row; 2]> {
     ])
 }
 
-/// The most memory in use during ten times the simulated time.
+/// Peak memory with ten times the simulated time.
 fn memory(stop: &Arc<AtomicBool>) -> Result<Row> {
     let peak = |seconds| -> Result<f64> {
         reset_peak_memory()?;
@@ -153,7 +152,7 @@ fn segments_per_second(work: &Work, stop: &Arc<AtomicBool>) -> Result<f64> {
     Ok(super::median(takes))
 }
 
-/// Data segments that the link delivered, each of them full.
+/// Full data segments delivered by the link.
 fn simulate(work: &Work, stop: &Arc<AtomicBool>) -> Result<f64> {
     const PACKET_BITS: f64 = 1500.0 * 8.0;
     let path = Path::new("bench.toml");
@@ -189,12 +188,12 @@ run = [{{ name = "cubic", congestion_control = "cubic" }}]
     )
 }
 
-/// Forgets how much memory this process once used (proc(5), `clear_refs`).
+/// Resets this process's peak memory (proc(5), `clear_refs`).
 fn reset_peak_memory() -> Result<()> {
     std::fs::write("/proc/self/clear_refs", "5").context("cannot reset the peak of memory in use")
 }
 
-/// `VmHWM` of proc(5).
+/// Reads `VmHWM` (proc(5)).
 fn peak_memory_mb() -> Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let kilobytes = status

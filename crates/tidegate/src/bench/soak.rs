@@ -1,6 +1,6 @@
-//! Connections that come and go and others that stay, over a link that loses, reorders and duplicates, a router's own and from
-//! behind its NAT, with the agent in between, while interfaces come and go, routes move and the agent is told anew what to do:
-//! nothing may be damaged, stuck or left behind, and memory must not grow once the tables are full.
+//! Short and long connections over a link that loses, reorders and duplicates packets, from a router itself and from
+//! behind its NAT, with the agent on it. Meanwhile interfaces come and go, routes move and the configuration changes.
+//! No data may be damaged, no connection stuck, nothing left behind, and memory must not grow once the tables are full.
 
 mod connections;
 mod crowd;
@@ -26,23 +26,23 @@ use tidegate_lab::{EmulatedHosts, Namespace};
 use tidegate_link::{Config, Disorder, Loss, Rate};
 use tidegate_terminal::Bar;
 
-/// Connections that come and go at once.
+/// Short connections at once.
 const CLIENTS: u64 = 32;
 
-/// Connections that the agent's tables are made for, at least.
+/// The agent's tables are made for at least this many connections.
 const TABLES: u32 = 16_384;
 
-/// Between two looks at the agent.
+/// Time between two looks at the agent.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Runs it and prints what came of it; fails if anything is not as it should be.
+/// Runs the test and prints its result; an error if anything went wrong.
 pub fn run(args: &BenchArgs, stop: &AtomicBool) -> Result<()> {
     let soaked = soak(args, stop)?;
     print(soaked.rows(), args.json)?;
     soaked.check()
 }
 
-/// What came of it.
+/// The result.
 struct Soaked {
     seconds: f64,
     tally: Arc<Tally>,
@@ -119,10 +119,10 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
     })
 }
 
-/// What was seen of the agent while connections came and went.
+/// The agent's resources while connections came and went.
 struct AgentUsage {
     memory: Memory,
-    /// What it held after a quarter of the time.
+    /// Its resources after a quarter of the time.
     warm: Resources,
 }
 
@@ -137,8 +137,7 @@ fn ip(host: &Namespace, arguments: &str) -> Result<()> {
     Ok(())
 }
 
-/// A link that is hard on connections: every hundredth packet is lost, as many are overtaken, and a
-/// few come twice.
+/// A harsh link: it loses one packet in a hundred, reorders as many, and duplicates a few.
 fn link(bps: f64) -> Config {
     Config {
         rate: Rate::constant(bps),
@@ -156,7 +155,7 @@ fn link(bps: f64) -> Config {
     }
 }
 
-/// Lets life happen until the period is over, and looks at the agent; shows how far it is.
+/// Lets events happen until the period is over, and watches the agent; shows progress.
 fn watch(
     period: Duration,
     stop: &AtomicBool,
@@ -188,7 +187,7 @@ fn watch(
         ));
     }
     bar.end();
-    // Interrupted before.
+    // If it was interrupted early, take the present state.
     let warm = warm.map_or_else(|| agent.resources(), Ok)?;
     Ok(AgentUsage { memory, warm })
 }

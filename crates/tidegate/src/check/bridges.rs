@@ -1,10 +1,10 @@
-//! Whether guests share the bridge that a default route leads to: containers and virtual machines with an address of their
-//! own outside, as Proxmox has them.
+//! Whether guests share the bridge that a default route leads to: containers and virtual machines with their own
+//! address on the outer network, as Proxmox sets them up.
 
 use super::{Finding, Status};
 use crate::interfaces::Found;
 
-/// What to name on a box that bridges modem and router: no route leads to it, and no network of containers is behind.
+/// Ports to name on a machine that bridges modem and router: no route leads to them, and no containers are behind them.
 pub fn ports(found: &Found) -> Option<String> {
     let bridges = found.all.iter().filter(|link| link.is_bridge);
     let bridge = bridges.filter(|link| !link.is_inner).max_by_key(|bridge| {
@@ -23,7 +23,7 @@ pub fn ports(found: &Found) -> Option<String> {
     })
 }
 
-/// A note for each bridge.
+/// A note for each shared bridge.
 pub fn findings(found: &Found) -> Vec<Finding> {
     let bridges = found.shared_bridges().into_iter();
     let note = bridges.map(|bridge| {

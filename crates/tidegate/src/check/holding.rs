@@ -1,4 +1,4 @@
-//! What of the kernel's can make packets wait that leave, and whether all that the hold takes is here.
+//! Whether this kernel has what the hold needs, and how packets that leave can be made to wait.
 
 use super::{Finding, Status};
 use crate::udp::{Terms, Windowless, is_port};
@@ -9,10 +9,10 @@ use tidegate_gate::{Fq, Mechanisms, Qdisc};
 use tidegate_netns::Namespace;
 use tidegate_scenario::Udp;
 
-/// Packets of one flow that have to fit: two seconds of two thousand acknowledgements each.
+/// How many packets of one flow must fit into the queue: two seconds of two thousand acknowledgements each.
 const HELD: u32 = 4096;
 
-/// Whether there are queues to a process of the agent's, and whether packets can be rejected.
+/// Whether the kernel can queue packets to a process, and reject them.
 pub fn queue() -> Finding {
     const NAME: &str = "packet queue";
     let found = match Mechanisms::here() {
@@ -32,7 +32,7 @@ pub fn queue() -> Finding {
     }
 }
 
-/// OpenWrt has modules as packages of their own.
+/// On OpenWrt these modules are packages of their own.
 const fn how_to_get_queues(on_openwrt: bool) -> &'static str {
     match on_openwrt {
         true => "install the package kmod-nft-queue",
@@ -40,7 +40,7 @@ const fn how_to_get_queues(on_openwrt: bool) -> &'static str {
     }
 }
 
-/// Whether the kernel has fq: asked in a namespace that goes with the question.
+/// Whether the kernel has fq, tried in a temporary network namespace.
 pub fn fq() -> Finding {
     const NAME: &str = "fq";
     let known = || Ok(Fq::is_known(Interface::find("lo")?.index)?);
@@ -51,7 +51,7 @@ pub fn fq() -> Finding {
     }
 }
 
-/// By what packets that leave by the interface would wait.
+/// How packets that leave by the interface would wait.
 pub fn of(interface: &Interface) -> Finding {
     const NAME: &str = "holding";
     let name = &interface.name;
@@ -78,8 +78,8 @@ pub fn of(interface: &Interface) -> Finding {
     }
 }
 
-/// Whether the hold would work: tried as `run` starts it, in a namespace that goes with the trial. Where it is `wanted`
-/// and does not work, nor does `run`.
+/// Whether the hold works, tried as `run` starts it, in a temporary network namespace. If it is `wanted` and does not
+/// work, `run` does not work either.
 pub fn trial(wanted: bool) -> Finding {
     const NAME: &str = "hold";
     let hold = || {

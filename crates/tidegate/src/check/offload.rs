@@ -15,11 +15,11 @@ const ETH_SS_FEATURES: u32 = 4;
 /// Bytes of a string in a set.
 const ETH_GSTRING_LEN: usize = 32;
 
-/// None where the interface does not say.
+/// None if the interface does not say.
 pub fn merges_as_lists(interface: &str) -> Option<bool> {
     let count = feature_count(interface)?;
     let number = feature_number(interface, "rx-gro-list", count)?;
-    // Command and size; then for each block of 32 what is available, wanted, active, unchangeable.
+    // Command and size; then for each 32 features the masks available, wanted, active and unchangeable.
     let blocks = count.div_ceil(32);
     let mut features = vec![0; 2 + 4 * blocks];
     features[..2].copy_from_slice(&[ETHTOOL_GFEATURES, blocks as u32]);
@@ -45,7 +45,7 @@ fn feature_number(interface: &str, name: &str, count: usize) -> Option<usize> {
     names.position(|n| CStr::from_bytes_until_nul(n).is_ok_and(|n| n.to_bytes() == name.as_bytes()))
 }
 
-/// Has the kernel answer in place.
+/// Asks the kernel, which answers in `request`.
 fn ask(interface: &str, request: &mut [u32]) -> Option<()> {
     if interface.len() >= libc::IFNAMSIZ {
         return None;

@@ -1,4 +1,4 @@
-//! Whether this machine is a router or has containers, and what of what it forwards the agent would not see.
+//! Whether this machine is a router or has containers, and which forwarded traffic the agent would not see.
 
 use super::{Finding, Status};
 use crate::config::Settings;
@@ -9,14 +9,14 @@ use tidegate_netfilter::tracked;
 use tidegate_rtnetlink::{Link, default_routes};
 use tidegate_scenario::Fair;
 
-/// Connections that are tracked.
+/// Connections in the connection tracking table.
 #[derive(Default)]
 struct Connections {
     all: usize,
     translated: usize,
 }
 
-/// What forwards, and among whom the link would be divided.
+/// Findings on forwarding, and on how the link would be divided.
 pub fn findings(settings: &Settings, found: &Found) -> Vec<Finding> {
     let links = &found.all;
     let forwarding = Forwarding::find();
@@ -103,7 +103,7 @@ fn hidden(found: &Found) -> Finding {
     Finding::new(NAME, Status::Note, found).advise(hidden.advice())
 }
 
-/// On a bridge's ports, and on a bridge that no default route leads to, data go the other way.
+/// On a bridge's ports, and on a bridge that no default route leads to, downloads and uploads are swapped.
 fn bridges(settings: &Settings, links: &[Link]) -> Option<Finding> {
     let crate::interfaces::Wanted::Named(names) = &settings.interfaces else {
         return None;

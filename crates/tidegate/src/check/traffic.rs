@@ -1,4 +1,4 @@
-//! What of the traffic `run` would steer: by kind, with the shares that an agent has counted where one runs.
+//! Which kinds of traffic `run` would steer, with each kind's share of the bytes if an agent has counted them.
 
 use crate::config::Settings;
 use crate::meeting;
@@ -15,21 +15,21 @@ use tidegate_agent::{Direction, Kind};
 pub struct Reached {
     kind: Kind,
     about: &'static str,
-    /// Whether the law would steer what arrives, and what leaves.
+    /// Whether the law would steer data of this kind that arrive, and that leave.
     steered_down: bool,
     steered_up: bool,
-    /// Whether what arrives may be held, and what leaves, which is how what has no window is steered.
+    /// Whether they may be held, which is how traffic without a window is steered.
     held_down: bool,
     held_up: bool,
-    /// Its part of the bytes that have arrived, and of those that have left, since the agent was started.
+    /// The kind's part of the bytes that have arrived and left since the agent was started.
     share_down: Option<f64>,
     share_up: Option<f64>,
 }
 
-/// The kinds under `settings`: those that the agent at `socket`, or in this network namespace, has met, or all if none can
-/// be asked.
+/// The kinds under `settings`: those that the agent at `socket` or in this network namespace has seen, or all if no
+/// agent answers.
 pub fn reached(settings: &Settings, socket: Option<&Path>) -> Vec<Reached> {
-    // To have no agent, or one of another version, is no failure of this kernel's.
+    // A missing agent, or one of another version, is no fault of this kernel.
     let asked = meeting::find(socket).ok().flatten();
     let snapshot = asked.and_then(|(_, mut agent)| agent.snapshot().ok());
     let kinds = Kind::ALL.map(|kind| Reached::new(kind, settings, snapshot.as_ref()));
@@ -77,7 +77,7 @@ impl Reached {
     }
 }
 
-/// The kind's part of all bytes that went `direction`; none if there were none.
+/// The kind's part of all bytes in `direction`; none if there were none.
 fn part(snapshot: &Snapshot, kind: Kind, direction: Direction) -> Option<f64> {
     let paths = snapshot.paths.iter().filter(|p| p.direction == direction);
     let carried = || paths.clone().flat_map(|p| &p.traffic);
@@ -87,7 +87,7 @@ fn part(snapshot: &Snapshot, kind: Kind, direction: Direction) -> Option<f64> {
     (all > 0).then(|| bytes as f64 / all as f64)
 }
 
-/// A line for each.
+/// Prints a line for each kind.
 pub fn print(kinds: &[Reached], out: &mut impl Write) -> Result<()> {
     let counted = kinds.iter().any(|r| r.share_down.or(r.share_up).is_some());
     if counted {

@@ -1,4 +1,4 @@
-//! Tunnels that only some networks are behind, as a company's VPN: no default route leads there.
+//! Tunnels to a few networks only, such as a company's VPN: no default route leads through them.
 
 use super::{Finding, Status};
 use crate::devices::Forwarding;
@@ -6,13 +6,13 @@ use crate::interfaces::{Found, Wanted};
 use std::io;
 use tidegate_rtnetlink::{Link, addressed, default_routes};
 
-/// A note for each tunnel in use that is not followed. On a router it may as well lead to devices, as a VPN's server has
-/// it; there data go the other way, and it is not to be named.
+/// A note for each tunnel in use that the agent does not attach to. Not on a router: there a tunnel may lead to
+/// devices, as on a VPN server, where downloads and uploads are swapped.
 pub fn findings(wanted: &Wanted, found: &Found) -> Vec<Finding> {
     if *wanted != Wanted::DefaultRoutes || Forwarding::find() == Forwarding::Others {
         return Vec::new();
     }
-    // Where the kernel does not say, there is nothing to be said.
+    // If the kernel does not answer, we report no tunnels.
     let tunnels = split(&found.all).unwrap_or_default();
     tunnels.iter().map(|link| note(&link.name, found)).collect()
 }

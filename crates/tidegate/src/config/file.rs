@@ -16,7 +16,7 @@ use tidegate_agent::Prefix;
 use tidegate_laws::Law;
 use tidegate_scenario::{Fair, LoadError, Udp};
 
-/// A value that knows its line.
+/// A value with its position in the file.
 pub type At<T> = toml::Spanned<T>;
 
 /// The whole file.
@@ -56,14 +56,14 @@ pub struct File {
     pub udp_rules: Vec<At<UdpEntry>>,
     #[serde(default, rename = "device")]
     pub devices: Vec<At<DeviceEntry>>,
-    /// For complaints.
+    /// Path and text of the file, for error messages.
     #[serde(skip)]
     path: PathBuf,
     #[serde(skip)]
     text: String,
 }
 
-/// Steer, or leave alone.
+/// Whether to steer a flow.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -76,7 +76,7 @@ pub enum Action {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// First to last; empty: any.
+    /// Ranges, first to last; empty: any port.
     #[serde(default, deserialize_with = "ports")]
     pub remote_port: Vec<RangeInclusive<u16>>,
     #[serde(default, deserialize_with = "ports")]
@@ -139,13 +139,13 @@ impl File {
         Ok(Self { path, text, ..file })
     }
 
-    /// That a value makes no sense.
+    /// An error about a value, with its line.
     pub fn complain<T>(&self, value: &At<T>, message: String) -> LoadError {
         LoadError::at(value.span().start, message, &self.text, &self.path)
     }
 }
 
-/// One, or a list.
+/// One value, or a list.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "one or a list of them")]
 enum OneOrMany<T> {
@@ -162,7 +162,7 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// A name, or a list of them, each with its line.
+/// A name or a list of names, each with its line.
 fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<At<String>>, D::Error> {
     let names = At::<Names>::deserialize(from)?;
     let span = names.span();
@@ -172,7 +172,7 @@ fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<At<String>>, D::Error
     })
 }
 
-/// As [`OneOrMany`], which would lose the lines.
+/// Like [`OneOrMany`], which would lose the lines.
 enum Names {
     One(String),
     Many(Vec<At<String>>),
@@ -204,7 +204,7 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
-/// A port, or first and last with a dash in between.
+/// A port, or a range such as "1000-2000".
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -249,7 +249,7 @@ fn prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Prefix>, D::Error>
         .map_err(de::Error::custom)
 }
 
-/// An address alone is the whole of it.
+/// An address without a length is a prefix of full length.
 fn prefix(text: &str) -> Result<Prefix, String> {
     let wrong = || {
         format!("\"{text}\" is no prefix, expected one like \"192.0.2.0/24\" or \"2001:db8::/32\"")

@@ -6,7 +6,7 @@ use std::path::Path;
 use tidegate_agent::{Direction, Directions, Kind};
 use tidegate_scenario::Udp;
 
-/// The file that the package installs: as it is, and with all that it shows in force.
+/// The packaged file can be read: as it is, and with all its examples uncommented.
 #[test]
 fn the_packaged_file_is_read() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/tidegate.toml");
@@ -31,7 +31,7 @@ fn the_packaged_file_is_read() {
     assert!(all.udp.is_some() && all.udp_echo.is_some());
 }
 
-/// What a file with these lines is refused for, on an agent's interface `lo`.
+/// The error for a file with these lines, on interface `lo`.
 fn refused(lines: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tidegate.toml");
@@ -165,7 +165,7 @@ fn rules_about_udp_are_written_out_and_the_command_line_goes_first() {
     assert_eq!(terms.rules.verdict(sort), Udp::Fallback);
 }
 
-/// By itself the agent holds HTTP/3 alone, and nothing where that could not work or only what rules name is steered.
+/// By default the agent holds only HTTP/3, and nothing if the law cannot hold or only named flows are steered.
 #[test]
 fn what_nobody_asked_for_is_held_only_where_it_works() {
     let folder = tempfile::tempdir().unwrap();

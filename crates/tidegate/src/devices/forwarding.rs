@@ -1,22 +1,23 @@
-//! For whom this machine forwards.
+//! Whether this machine forwards, and for whom.
 
 use std::fs::read_to_string;
 use std::io;
 use tidegate_rtnetlink::{Link, addressed, default_routes, links};
 
-/// For whom it does.
+/// Whom this machine forwards for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forwarding {
-    /// For nobody.
+    /// Nobody.
     Nobody,
-    /// For containers and virtual machines of its own, as Docker, libvirt and Kubernetes have it.
+    /// Only its own containers and virtual machines, as with Docker, libvirt and Kubernetes.
     Containers,
-    /// For other machines: it is a router.
+    /// Other machines: it is a router.
     Others,
 }
 
 impl Forwarding {
-    /// What holds in the calling thread's network namespace. Where that cannot be asked, what forwards is a router.
+    /// The answer for the calling thread's network namespace. If forwarding is on and its interfaces cannot be listed,
+    /// we assume a router.
     pub fn find() -> Self {
         if !is_on() {
             return Self::Nobody;
@@ -27,15 +28,15 @@ impl Forwarding {
         }
     }
 
-    /// The same, or none where that cannot be told: with no way out, an interface that has just lost its default route
-    /// looks as if it led to others.
+    /// The same, or none while there is no default route: an interface that has just lost its default route would look
+    /// as if it led to other machines.
     pub fn lasting() -> Option<Self> {
         let has_way_out = default_routes().is_ok_and(|out| !out.is_empty());
         has_way_out.then(Self::find)
     }
 
-    /// By what there is beside the ways out. Containers' networks make forwarding necessary, so beside these a tunnel
-    /// is taken for this machine's own way to somewhere.
+    /// Decides by the interfaces without a default route. Containers require forwarding, so beside their networks we
+    /// take a tunnel for this machine's own.
     fn to(networks: &[Network]) -> Self {
         let others = |network: &Network| {
             !network.link.is_inner && !network.link.is_tunnel && network.has_address
@@ -55,10 +56,10 @@ fn is_on() -> bool {
     })
 }
 
-/// What an interface leads to, that no default route does.
+/// An interface that no default route leads to.
 struct Network {
     link: Link,
-    /// A port that nothing is plugged into has none, nor has a bridge's: no device can name it as its router.
+    /// An unplugged port and a bridge's port have no address, so that no device can use them as its router.
     has_address: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of devices, and what they weigh.
+//! What is known of devices, and their weights.
 
 use super::{DeviceView, leases};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -11,8 +11,8 @@ use tidegate_agent::{AgentError, Device, Owners, Prefix};
 use tidegate_netfilter::{Tracked, Way};
 use tidegate_rtnetlink::Known;
 
-/// Addresses that are remembered, and devices: a telephone has another one on each link, and an address may be many devices'
-/// one after the other. Then it begins anew; the programs have tables of their own, which forget those who are not heard of.
+/// How many addresses and devices we remember: a phone has another MAC on each link, and an address may pass from
+/// device to device. When it is full we begin anew; the programs' own tables evict the idle.
 const MOST: usize = 16_384;
 
 /// A device's address on its link.
@@ -50,25 +50,25 @@ impl<'de> Deserialize<'de> for Mac {
     }
 }
 
-/// Which devices a weight is for; what is absent is not asked for.
+/// Selects devices and gives them a weight. A condition that is absent matches every device.
 #[derive(Clone, Debug, Default)]
 pub struct Term {
-    /// By its address on its link.
+    /// Address on the link.
     pub mac: Option<Mac>,
-    /// By the name that it told the DHCP server.
+    /// Name that the device told the DHCP server.
     pub name: Option<String>,
-    /// By its IP address.
+    /// IP address.
     pub address: Option<Prefix>,
-    /// What it weighs.
+    /// Weight.
     pub weight: u32,
 }
 
-/// What devices weigh: the first that is about a device decides; others weigh 1.
+/// The devices' weights: the first term that matches a device decides; others weigh 1.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// In their order.
+    /// In order: the first that matches decides.
     pub terms: Vec<Term>,
-    /// Where names are looked for, instead of the usual places.
+    /// The file of DHCP leases, instead of the usual ones.
     pub leases: Option<PathBuf>,
 }
 
@@ -93,7 +93,7 @@ impl Terms {
         self.terms.iter().find(about).map_or(1, |term| term.weight)
     }
 
-    /// Names by address on the link, if any is asked for.
+    /// Names by address on the link, if any term asks for a name.
     fn names(&self) -> HashMap<Mac, String> {
         match self.terms.iter().all(|term| term.name.is_none()) {
             true => HashMap::new(),
@@ -102,33 +102,33 @@ impl Terms {
     }
 }
 
-/// Who has an address.
+/// The owner of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Who {
     Mac(Mac),
-    /// Behind another router.
+    /// A device behind another router.
     Address(IpAddr),
     /// This machine.
     Own,
 }
 
-/// A device's place, as the programs have been told, and an address of it.
+/// A device's number, as the programs know it, and one of its addresses.
 #[derive(Clone, Copy)]
 struct Numbered {
     device: Device,
     address: IpAddr,
 }
 
-/// What the programs have been told.
+/// What we know, and what the programs have been told.
 pub struct Directory {
     owners: Owners,
     terms: Terms,
     names: HashMap<Mac, String>,
     addresses: HashMap<IpAddr, Who>,
     numbered: HashMap<Who, Numbered>,
-    /// Devices that have had a number; none is given twice, as the programs remember longer.
+    /// How many numbers were given. No number is used twice, as the programs remember devices longer than we do.
     numbers: u32,
-    /// Whether there is more than they know of.
+    /// Whether we know more than the programs have been told.
     changed: bool,
     failed: Option<AgentError>,
 }
@@ -147,7 +147,7 @@ impl Directory {
         }
     }
 
-    /// Other weights.
+    /// Sets other weights.
     pub fn set(&mut self, terms: Terms) -> Result<(), AgentError> {
         self.names = terms.names();
         self.terms = terms;
@@ -157,7 +157,7 @@ impl Directory {
         self.tell()
     }
 
-    /// Has the programs ask anew, if there is more than they know.
+    /// Makes the programs ask again, if we know more than they do.
     pub fn tell(&mut self) -> Result<(), AgentError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -168,7 +168,7 @@ impl Directory {
         self.owners.tell()
     }
 
-    /// Whose an address is. Of one's own, what a neighbour table says of it does not count.
+    /// Learns who owns an address. This machine's own addresses stay its own, whatever a neighbour table says.
     pub fn learn(&mut self, known: Known) {
         let (address, who) = match known {
             Known::Own(address) => (address, Who::Own),
@@ -186,8 +186,8 @@ impl Directory {
         self.remember(address, who);
     }
 
-    /// Whose a connection is: of what was translated, who has sent the first packet, or who was called. Where neither
-    /// end was, its addresses say so themselves.
+    /// Learns which device a translated connection belongs to: the one that sent the first packet, or the one that was
+    /// called. Without translation, the addresses themselves show the device.
     pub fn follow(&mut self, connection: &Tracked) {
         let Tracked {
             original, reply, ..
@@ -200,7 +200,7 @@ impl Directory {
         }
     }
 
-    /// Packets that come in on that way are for `inside`.
+    /// Tells the programs that packets arriving on that way are for `inside`.
     fn set_inside(&mut self, arrives: &Way, inside: IpAddr) {
         if !self.addresses.contains_key(&inside) {
             self.remember(inside, Who::Address(inside));
@@ -246,7 +246,7 @@ impl Directory {
         self.note(told);
     }
 
-    /// Those that have these numbers, by number.
+    /// The devices with these numbers, in order.
     pub fn view(&self, numbers: &HashSet<u32>) -> Vec<DeviceView> {
         let names = leases::names(self.terms.leases.as_deref());
         let wanted = |(_, known): &(&Who, &Numbered)| numbers.contains(&known.device.number);

@@ -1,4 +1,4 @@
-//! What devices are called: the names that they told a DHCP server, from the file in which that keeps its leases.
+//! Names of devices: those that they told a DHCP server, read from its file of leases.
 
 mod file;
 
@@ -6,7 +6,7 @@ use super::Mac;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Where servers of routers keep them: OpenWrt's dnsmasq and odhcpd, Debian's dnsmasq, ISC's dhcpd.
+/// Where routers' servers keep their leases: OpenWrt's dnsmasq and odhcpd, Debian's dnsmasq, ISC's dhcpd.
 const USUAL: [&str; 5] = [
     "/tmp/dhcp.leases",
     "/tmp/hosts/odhcpd",
@@ -15,7 +15,7 @@ const USUAL: [&str; 5] = [
     "/var/lib/dhcp/dhcpd.leases",
 ];
 
-/// Names by address on the link, of the file that is named or of those in the usual places.
+/// Names by address on the link, from the given file or from the usual ones.
 pub fn names(file: Option<&Path>) -> HashMap<Mac, String> {
     let texts: Vec<String> = match file {
         Some(file) => file::read(file).into_iter().collect(),
@@ -31,7 +31,7 @@ pub fn names(file: Option<&Path>) -> HashMap<Mac, String> {
     names
 }
 
-/// The formats can be told apart by their lines. Of several leases of a device the last counts: ISC's server appends.
+/// Each line shows its format. If a device has several leases, the last counts: ISC's server appends.
 fn read(text: &str, names: &mut HashMap<Mac, String>) {
     let mut lessee = None;
     for line in text.lines() {
@@ -60,12 +60,12 @@ fn quoted(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix("\";")
 }
 
-/// What is there where a device told none, and odhcpd's mark of one that is no name.
+/// False for the placeholders of dnsmasq and odhcpd for "no name", and for escaped names of odhcpd.
 fn is_name(name: &str) -> bool {
     !matches!(name, "" | "*" | "-") && !name.contains('\\')
 }
 
-/// odhcpd has an address on the link as it is, in hexadecimal digits without anything between them, or at the end of a DUID:
+/// odhcpd writes an address on the link in hexadecimal digits without separators, either alone or at the end of a DUID:
 /// with a time (type 1) or without (type 3), on Ethernet (1).
 fn of_client(client: &str) -> Option<Mac> {
     if let Ok(mac) = client.parse() {

@@ -1,28 +1,28 @@
-//! A device, as people are told of it.
+//! A device as users see it.
 
 use super::Mac;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// One of those that the link is shared among.
+/// A device that the link is shared among.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct DeviceView {
-    /// From 1; a flow's `device`.
+    /// Its number, from 1; flows refer to it as `device`.
     pub number: u32,
     /// The name that it told the DHCP server.
     pub name: Option<String>,
-    /// Its address on its link; absent: it is behind another router, or this machine.
+    /// Its address on the link; absent if it is behind another router, or is this machine.
     pub mac: Option<Mac>,
-    /// An IP address of it; of several an IPv4 address, if there is one.
+    /// One of its IP addresses, IPv4 if it has one.
     pub address: IpAddr,
-    /// It is this machine itself.
+    /// Whether it is this machine.
     pub own: bool,
-    /// Parts that it has where others have one.
+    /// How many shares it gets for another device's one.
     pub weight: u32,
 }
 
 impl DeviceView {
-    /// What a line calls it.
+    /// Its name in a line.
     pub fn label(&self) -> String {
         match &self.name {
             _ if self.own => "this machine".into(),

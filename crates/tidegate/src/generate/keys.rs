@@ -1,59 +1,59 @@
-//! A JSON Schema, which comes from the types that files are read into, as tables of keys.
+//! Turns a JSON Schema, which comes from the types that files are read into, into tables of keys.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of an explanation that is too long for a table.
+/// An explanation with more characters is too long for a table.
 const LONG: usize = 160;
-/// With more words than that a key has a table of them.
+/// A key with more words gets its own table of them.
 const FEW_WORDS: usize = 3;
 
-/// A table of a file: its keys, the kinds that it may be, or the words that a key may have.
+/// A table of the reference: keys of a table in a file, its alternative kinds, or the words of a key.
 pub struct Section {
-    /// Where it stands in a file: `down`, `up`, `hop.link`.
+    /// Where it occurs in a file: `down`, `up`, `hop.link`.
     pub places: Vec<String>,
-    /// What it is.
+    /// Its description.
     pub about: String,
-    /// What its rows are.
+    /// What the rows are.
     pub kind: Kind,
-    /// Those that must be there first.
+    /// Required keys come first.
     pub rows: Vec<Row>,
 }
 
 /// What the rows of a section are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Keys, which may all stand side by side.
+    /// Keys that may occur together.
     Keys,
-    /// Keys, of which there is one.
+    /// Keys of which exactly one occurs.
     OneOf,
     /// Values of a key.
     Words,
 }
 
-/// A key, or a word.
+/// A key or a word.
 pub struct Row {
-    /// As it is written.
+    /// Its name, as in the file.
     pub name: String,
-    /// What its value is.
+    /// The form of its value.
     pub form: String,
     /// The unit of numbers.
     pub unit: Option<String>,
-    /// The lowest and the highest number, where there are bounds.
+    /// The smallest and largest number, if there are limits.
     pub range: Option<String>,
-    /// Whether it may not be left out.
+    /// Whether it is required.
     pub required: bool,
-    /// What it is if it is left out.
+    /// Its default value.
     pub default: Option<Value>,
-    /// A value that an example has.
+    /// A value from an example.
     pub example: Option<Value>,
-    /// What it is, in sentences.
+    /// Its description in sentences.
     pub about: String,
-    /// The section about its value: the first of its places.
+    /// The section that describes its value, by the first of its places.
     pub section: Option<String>,
 }
 
-/// All sections of a schema, with examples from whole files.
+/// All sections of a schema, with example values from whole files.
 pub fn sections(schema: &Value, files: &[Value]) -> Vec<Section> {
     let mut reader = Reader {
         schema,
@@ -73,16 +73,16 @@ const ROOT: &str = "";
 
 struct Reader<'a> {
     schema: &'a Value,
-    /// By section and key: the first value that an example has there.
+    /// The first value in the examples, by section and key.
     examples: BTreeMap<(String, String), Value>,
-    /// Of each section, where it stands.
+    /// The places where each section occurs.
     places: BTreeMap<String, BTreeSet<String>>,
     order: Vec<String>,
     sections: BTreeMap<String, Section>,
 }
 
 impl<'a> Reader<'a> {
-    /// The definition that a schema refers to, whatever stands around it, and its name.
+    /// The definition that a schema refers to, and its name.
     fn resolve(&self, schema: &'a Value) -> (&'a Value, Option<&'a str>) {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             let name = reference.rsplit('/').next().unwrap_or(reference);
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         self.examples.entry(at).or_insert_with(|| value.clone());
     }
 
-    /// Makes the section of a table, and those of the tables in it.
+    /// Makes the section of a table, and those of tables within it.
     fn visit(&mut self, schema: &'a Value, id: &str, place: &str) {
         let places = self.places.entry(id.to_owned()).or_default();
         places.insert(place.to_owned());
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         } else {
             let required = schema.get("required").and_then(Value::as_array);
             let must = |key: &str| required.is_some_and(|all| all.iter().any(|one| one == key));
-            // A section's own tables are named by their keys alone, but those of a kind by kind and key.
+            // Tables within a section are identified by their key alone, those within a kind by kind and key.
             let rows = properties(schema);
             let rows = rows.map(|(key, inner)| self.row(inner, id, key, must(key), ""));
             let mut rows: Vec<_> = rows.collect();
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A section's places in one line.
+/// A section's places on one line.
 pub fn heading(places: &BTreeSet<String>) -> String {
     places
         .iter()
@@ -264,7 +264,7 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .map(|(key, value)| (key.as_str(), value))
 }
 
-/// Kinds, each of which is written as a table of one key: the key, what stands behind it, and the whole.
+/// Kinds that are written as tables with a single key: the key, the value's schema, and the whole schema.
 fn variants(schema: &Value) -> Option<impl Iterator<Item = (&str, &Value, &Value)>> {
     let all = schema.get("oneOf")?.as_array()?;
     let is_table = |one: &Value| one.get("properties").is_some();
@@ -306,7 +306,7 @@ fn words(schema: &Value) -> Option<Vec<Row>> {
         .collect()
 }
 
-/// Its first paragraph, in one line.
+/// The first paragraph of its description, on one line.
 fn about(schema: &Value) -> String {
     let text = schema
         .get("description")
@@ -316,7 +316,7 @@ fn about(schema: &Value) -> String {
     first.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Of a long explanation what stands before its first bracket.
+/// A long explanation is cut before its first bracket.
 fn brief(text: &str) -> String {
     let first = text.split_once(" (").filter(|_| text.len() > LONG);
     first.map_or_else(|| text.to_owned(), |(first, _)| format!("{first}."))
@@ -331,7 +331,7 @@ fn lower(text: &str) -> String {
     }
 }
 
-/// What a value is, in words: of a list, its items.
+/// The form of a value in words; for a list, of its items.
 fn form(item: &Value, is_list: bool) -> String {
     let one = if has_keys(item) {
         "table"
@@ -360,7 +360,7 @@ fn form(item: &Value, is_list: bool) -> String {
     }
 }
 
-/// The type that is not null.
+/// Its type other than null.
 fn kind(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
@@ -372,7 +372,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-/// The lowest and the highest value of a number, of each of a pair.
+/// The limits of a number, or of both numbers of a pair.
 fn range(item: &Value) -> Option<String> {
     if let Some(pair) = item.get("prefixItems").and_then(Value::as_array) {
         let both: Option<Vec<_>> = pair.iter().map(range).collect();
@@ -382,7 +382,7 @@ fn range(item: &Value) -> Option<String> {
     Some(format!("{} … {}", toml(min), toml(max)))
 }
 
-/// What the schema says, or else what the key's name ends with.
+/// The unit from the schema, or else from the suffix of the key's name.
 fn unit(key: &str, schema: &Value) -> Option<String> {
     if let Some(unit) = schema.get("unit").and_then(Value::as_str) {
         return Some(unit.to_owned());
@@ -393,7 +393,7 @@ fn unit(key: &str, schema: &Value) -> Option<String> {
     numbers.then(|| known.to_owned())
 }
 
-/// A JSON value as TOML has it.
+/// A JSON value in TOML syntax.
 pub fn toml(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{text}\""),

@@ -1,5 +1,5 @@
-//! The references of what can be written and read: a scenario's keys, the fields of results, and the columns of
-//! tables and rows. From the types and the tables themselves, so that nothing is said that is not so.
+//! The reference pages: a scenario's keys, the fields of results, and the columns of tables and rows. They come from
+//! the types and tables themselves, so that they cannot be wrong.
 
 use super::keys::{Kind, Row, Section, sections, toml};
 use crate::link::passed;
@@ -9,21 +9,21 @@ use std::fmt::Write;
 use std::path::Path;
 use tidegate_report::{METRICS, meanings};
 
-/// Whole scenarios that have every key between them.
+/// Whole scenarios that together contain every key.
 const EXAMPLES: [&str; 2] = [
     include_str!("../../../../scenarios/reference/simulator.toml"),
     include_str!("../../../../scenarios/reference/laboratory.toml"),
 ];
 
-/// A document of the reference.
+/// A page of the reference.
 pub struct Page {
-    /// Its file's name.
+    /// Its file name.
     pub file: &'static str,
-    /// What is in it.
+    /// Its contents.
     pub text: String,
 }
 
-/// All of them.
+/// All pages.
 pub fn pages() -> Vec<Page> {
     let schema = tidegate_scenario::schema();
     let mut json = serde_json::to_string_pretty(&schema).expect("a schema");
@@ -37,10 +37,10 @@ pub fn pages() -> Vec<Page> {
     ]
 }
 
-/// Writes them.
+/// Writes the pages.
 ///
 /// # Errors
-/// When they cannot be written.
+/// If they cannot be written.
 pub fn write(folder: &Path) -> std::io::Result<()> {
     let mut pages = pages().into_iter();
     pages.try_for_each(|page| std::fs::write(folder.join(page.file), page.text))
@@ -225,7 +225,7 @@ fn write_section(text: &mut String, section: &Section, is_written: bool) {
     }
 }
 
-/// The type, as a link where a section says more.
+/// The form of a value, as a link if a section describes it.
 fn form(row: &Row) -> String {
     match &row.section {
         Some(heading) => format!("[{}](#{})", row.form, anchor(heading)),
@@ -233,7 +233,7 @@ fn form(row: &Row) -> String {
     }
 }
 
-/// As GitHub and mdBook make it of a heading: words in lower case, joined.
+/// The anchor that GitHub and mdBook give a heading: lower-case words, joined.
 fn anchor(heading: &str) -> String {
     let kept = heading
         .chars()
@@ -255,7 +255,7 @@ fn code(value: &Value) -> String {
     format!("`{}`", toml(value))
 }
 
-/// In lines of 110 characters at most.
+/// Wraps text at 110 characters.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -48,7 +48,7 @@ fn software_hides_what_is_above_the_devices_that_it_names() {
     for (interface, advice) in [
         ("eth0.7", "--iface eth0, or switch"),
         ("br0", "--iface eth1, or switch"),
-        // What is below PPPoE the agent does not understand.
+        // The agent does not understand frames below PPPoE.
         ("ppp0", "switch flow offload off"),
     ] {
         let hidden = hidden(&ports, interface).expect(interface);

@@ -1,9 +1,9 @@
-//! What keeps a link's packets from passing the machine, and what opens the way, in words.
+//! What blocks a link's packets on this machine, and what lets them pass, in words.
 
 use tidegate_lab::{Cause, Obstacle, Way};
 use tidegate_netfilter::{BaseChain, Family};
 
-/// What it is, and under it the commands that open the way.
+/// The obstacle, and below it the commands that remove it.
 pub fn words(obstacle: &Obstacle) -> String {
     let remedy: Vec<_> = remedy(obstacle)
         .iter()
@@ -75,7 +75,7 @@ fn chain(family: Family, table: &str, chain: &str) -> String {
     )
 }
 
-/// As it is, unless a terminal or a shell would see more in it than a name.
+/// The name as it is, or quoted if a terminal or a shell could misread it.
 fn word(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     match name.chars().all(is_plain) && !name.is_empty() {
@@ -84,7 +84,8 @@ fn word(name: &str) -> String {
     }
 }
 
-/// Rules at the head of the chains: behind a drop they would never be asked, and in another table they overrule none.
+/// Rules for the head of the chains: after a drop they would never be reached, and in another table they overrule
+/// nothing.
 fn remedy(obstacle: &Obstacle) -> Vec<String> {
     match &obstacle.cause {
         Cause::Chain { base, .. } => base.iter().flat_map(rules).collect(),
@@ -95,7 +96,7 @@ fn remedy(obstacle: &Obstacle) -> Vec<String> {
 }
 
 fn rules(base: &BaseChain) -> Vec<String> {
-    // The tables of iptables, which it fails to list with rules that it would not have written.
+    // iptables' own tables: it fails to list them if they contain rules that it would not have written.
     match (base.family, &*base.table, &*base.name) {
         (Family::V4, "filter", "FORWARD") => return by_iptables("iptables").into(),
         (Family::V6, "filter", "FORWARD") => return by_iptables("ip6tables").into(),

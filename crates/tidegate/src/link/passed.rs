@@ -1,4 +1,4 @@
-//! What an emulated link did to the packets of a command.
+//! What an emulated link did to a command's packets.
 
 use crate::top::units;
 use anyhow::Result;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tidegate_lab::{LaneRecord, Record};
 use tidegate_measure::{BIN, Bin};
 
-/// A line for each direction that carried anything.
+/// A line for each direction with packets.
 pub fn summary(record: &Record) -> String {
     let ways = [("down", &record.down), ("up", &record.up)];
     let carried = |(_, lane): &(_, &LaneRecord)| lane.link.at_end.arrived_packets > 0;
@@ -39,7 +39,7 @@ fn line(lane: &LaneRecord, elapsed: Duration) -> String {
     )
 }
 
-/// The columns of the log, and what they are.
+/// The log's columns, and their meaning.
 pub const COLUMNS: [(&str, &str); 7] = [
     (
         "time_s",
@@ -62,7 +62,8 @@ pub const COLUMNS: [(&str, &str); 7] = [
     ("up_queue_max_ms", "The same, the longest."),
 ];
 
-/// Bits a second and ms of queue of both directions, a row for each bin of time; where nothing passed there is no delay.
+/// Writes rate in bit/s and queueing delay in ms of both directions, a row per bin of time; without packets there is no
+/// delay.
 pub fn write(record: &Record, to: impl Write) -> Result<()> {
     let mut rows = csv::Writer::from_writer(to);
     rows.write_record(COLUMNS.map(|(name, _)| name))?;

@@ -1,4 +1,4 @@
-//! A bar for a file.
+//! A progress bar for a file.
 
 use tidegate_terminal::{self as terminal, Bars};
 use tidegate_transfer::Monitor;
@@ -13,7 +13,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar that shows nothing yet; to standard error, and not at all where that is no terminal.
+    /// A bar that shows nothing yet; on standard error, and hidden if that is no terminal.
     pub fn new(all: &Bars, monitor: Monitor) -> Self {
         let bar = terminal::Bar::new(
             0,
@@ -26,13 +26,13 @@ impl Bar {
         }
     }
 
-    /// The file is so far.
+    /// Shows the file's progress.
     pub fn show(&mut self, progress: &Progress) {
         if self.bar.is_hidden() {
             return;
         }
         if self.name != progress.name {
-            // What is there of an earlier try counts for no rate.
+            // Bytes left from an earlier try do not count for the rate.
             self.bar.reset();
             self.bar.prefix(progress.name);
             self.name = progress.name.to_owned();

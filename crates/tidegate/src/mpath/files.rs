@@ -1,4 +1,4 @@
-//! What sending and receiving files have in common.
+//! Code shared by sending and receiving files.
 
 use crate::exit::BadInput;
 use anyhow::{Context, Error, Result, anyhow};
@@ -6,17 +6,17 @@ use std::time::Duration;
 use tidegate_transfer::Endpoint;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Does it, with a runtime around it.
+/// Runs the work in a new runtime.
 pub fn run(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("start the runtime")?;
     let result = runtime.block_on(work);
-    // Threads that hash a file or ask a registry are not waited for: whoever interrupts means it.
+    // We do not wait for threads that hash a file or ask a registry: an interrupt ends the command at once.
     runtime.shutdown_background();
     result
 }
 
-/// Waits for an interrupt. Whoever is interrupted drops what is under way, for what has arrived stays
-/// where it can be gone on with, and says farewell.
+/// Waits for an interrupt. The caller then drops its transfers, since a later run resumes from what has arrived, and
+/// says farewell.
 pub async fn interrupt() -> Error {
     let kinds = [
         SignalKind::interrupt(),
@@ -34,16 +34,16 @@ pub async fn interrupt() -> Error {
     anyhow!("interrupted; the same command again goes on where this one ended")
 }
 
-/// How long the other end may take to understand that this one goes.
+/// How long we wait for the other end to acknowledge our farewell.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Lets the endpoint say farewell.
+/// Waits until the endpoint has said farewell.
 pub async fn part(endpoint: &Endpoint) {
-    // Whether or not it is understood: the other end also notices silence.
+    // The time limit is no error: the other end also notices silence.
     let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
 }
 
-/// What makes the command fail as bad input does.
+/// Makes an error count as bad input.
 pub fn bad_input(error: impl std::fmt::Display) -> BadInput {
     BadInput(error.to_string())
 }

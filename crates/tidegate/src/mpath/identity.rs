@@ -1,4 +1,4 @@
-//! The receiver's secrets, kept so that its token stays valid.
+//! The receiver's secrets, kept in a file so that its token stays valid.
 
 use crate::exit::BadInput;
 use crate::secret::warn_if_readable;
@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use tidegate_scenario::read_text;
 use tidegate_transfer::Identity;
 
-/// The folder of what a user's programs remember (XDG base directories).
+/// The state folder of a user's programs (XDG base directories).
 fn state_folder() -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let folder = set("XDG_STATE_HOME").map(PathBuf::from);
@@ -21,7 +21,7 @@ fn state_folder() -> Result<PathBuf> {
         .map_err(Into::into)
 }
 
-/// The identity in that file, or in the user's own; made if there is none.
+/// Loads the identity from that file, or from the user's default file; makes one if there is none.
 pub fn load_or_create(file: Option<&Path>) -> Result<Identity> {
     let path = match file {
         Some(path) => path.to_owned(),
@@ -37,7 +37,7 @@ pub fn load_or_create(file: Option<&Path>) -> Result<Identity> {
 fn read(path: &Path, text: &str) -> Result<Identity> {
     warn_if_readable(path);
     serde_json::from_str(text).map_err(|error| {
-        // What stands there may be another's secret.
+        // The error must not quote the text: it may be another secret.
         let (path, line, column) = (path.display(), error.line(), error.column());
         BadInput(format!(
             "{path}:{line}: no key of tidegate mpath recv, from column {column} on"
@@ -50,7 +50,7 @@ fn bad(path: &Path, error: std::io::Error) -> BadInput {
     BadInput(format!("{}: {error}", path.display()))
 }
 
-/// Whole or not at all, and nobody else's to read: temporary files have mode 0600.
+/// Writes the file atomically, readable by its owner alone: temporary files have mode 0600.
 fn create(path: &Path) -> Result<Identity> {
     let identity = Identity::generate();
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
@@ -59,11 +59,11 @@ fn create(path: &Path) -> Result<Identity> {
     let mut file = NamedTempFile::new_in(folder).map_err(|error| bad(folder, error))?;
     serde_json::to_writer(&mut file, &identity)?;
     file.flush()?;
-    // A crash must not leave an empty one.
+    // A crash must not leave an empty file.
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(identity),
-        // Another receiver was quicker, and has printed its token.
+        // Another receiver has made the file meanwhile and printed its token: use that one.
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
             read(path, &read_text(path).map_err(|error| bad(path, error))?)
         }

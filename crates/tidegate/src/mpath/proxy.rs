@@ -16,14 +16,13 @@ use std::time::{Duration, Instant};
 use tidegate_overlay::proxy::{Options, Proxy};
 use tidegate_overlay::{Limits, Rate, Registry};
 
-/// How often is looked for interrupts and for the registry's word.
+/// Time between two checks for interrupts and news from the registry.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Time between two words about what was forwarded.
+/// Time between two status lines.
 const STATUS: Duration = Duration::from_secs(10);
 
-/// How long a rate may be exceeded at once, and by at least how many bytes: what the kernel joins into
-/// one.
+/// How long a rate may be exceeded at once, and the least burst in bytes: the largest packet that the kernel joins.
 const BURST_S: f64 = 0.05;
 const BURST: f64 = 65_536.0;
 
@@ -63,7 +62,7 @@ pub struct ProxyArgs {
     json: bool,
 }
 
-/// Forwards until interrupted.
+/// Forwards packets until interrupted.
 pub fn run(args: &ProxyArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
     let registry = Registry::new(&args.registry).map_err(|error| BadInput(error.to_string()))?;
@@ -84,7 +83,7 @@ pub fn run(args: &ProxyArgs) -> Result<()> {
     status.listening(proxy.address()?);
     let (mut tick, mut next) = (Instant::now(), Instant::now() + STATUS);
     loop {
-        // What came before the interrupt is still forwarded.
+        // Packets that came before the interrupt are still forwarded.
         let last = stop.load(Ordering::Relaxed);
         proxy.turn(if last { Duration::ZERO } else { TICK });
         if last {
@@ -110,7 +109,7 @@ fn check_public(args: &ProxyArgs) -> Result<(), BadInput> {
         let why = "--public: expected one address of IPv4 and one of IPv6 at most";
         return Err(BadInput(why.into()));
     }
-    // A socket at [::] hears both families.
+    // A socket at [::] receives both families.
     let both = listen.is_ipv6() && listen.ip().is_unspecified();
     for address in public {
         if address.port() == 0 || address.ip().is_unspecified() {
@@ -127,7 +126,7 @@ fn check_public(args: &ProxyArgs) -> Result<(), BadInput> {
     Ok(())
 }
 
-/// What leaves the envelopes, from behind the UDP header on.
+/// The rate in bytes a second; packets count without envelope, IP and UDP headers.
 fn bytes(mbps: f64) -> Rate {
     let per_second = mbps * 1e6 / 8.0;
     Rate {

@@ -1,4 +1,4 @@
-//! `tidegate mpath recv`: prints a token, and receives files from whoever has it.
+//! `tidegate mpath recv`: prints a token, and receives files from senders that have it.
 
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
@@ -57,10 +57,10 @@ pub struct RecvArgs {
     pub once: bool,
 }
 
-/// How much longer than a silence lasts a file is waited for that another connection had.
+/// How long, beyond the longest silence, we wait for a file that another connection was receiving.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Receives until interrupted, or `--once`.
+/// Receives files until interrupted, or from one sender with `--once`.
 pub async fn run(args: &RecvArgs) -> Result<()> {
     if !args.folder.is_dir() {
         let folder = args.folder.display();
@@ -104,7 +104,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 connections.spawn(take(connection, Arc::clone(&what), bars.clone()));
             }
             Some(outcome) = connections.join_next() => {
-                // One that has panicked is the others' business no more than one that has failed.
+                // A connection's panic must not end the others, nor must its error.
                 let complete = match outcome {
                     Ok(outcome) => report(&bars, &outcome),
                     Err(error) => {
@@ -121,7 +121,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 let idle = connections.is_empty();
                 connections.shutdown().await;
                 part(&endpoint).await;
-                // Between two senders it is how one ends it.
+                // Between two senders, an interrupt is the usual way to end the receiver.
                 return if idle { Ok(()) } else { Err(error) };
             }
         }
@@ -138,7 +138,7 @@ async fn take(connection: Connection, what: Arc<Receive>, bars: Bars) -> Result<
     receive(connection, &what, arrived, show).await
 }
 
-/// Says what became of a connection; whether all its files have arrived.
+/// Reports the end of a connection; returns whether all its files have arrived.
 fn report(bars: &Bars, outcome: &Result<(), FileError>) -> bool {
     bars.suspend(|| {
         match outcome {
@@ -152,18 +152,18 @@ fn report(bars: &Bars, outcome: &Result<(), FileError>) -> bool {
     outcome.is_ok()
 }
 
-/// Addresses of a home's or a provider's network (RFC 1918, RFC 6598).
+/// Whether it is a private address, of a home or a provider's network (RFC 1918, RFC 6598).
 fn is_behind_nat(ip: IpAddr) -> bool {
     let IpAddr::V4(ip) = ip else { return false };
     ip.is_private() || matches!(ip.octets(), [100, 64..128, ..])
 }
 
-/// Where others reach a socket that listens on all addresses: at the one that leads away from here.
+/// The address by which others reach a socket that listens on all addresses: that of the default route.
 fn reachable(bound: SocketAddr) -> SocketAddr {
     if !bound.ip().is_unspecified() {
         return bound;
     }
-    // Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, the kernel looks for a route.
+    // These are addresses for documentation (RFC 5737, RFC 3849): we send nothing, the kernel only looks up the route.
     let (any, away, own): (SocketAddr, SocketAddr, IpAddr) = match bound {
         SocketAddr::V4(_) => (
             (Ipv4Addr::UNSPECIFIED, 0).into(),

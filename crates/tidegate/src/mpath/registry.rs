@@ -15,10 +15,10 @@ use std::thread;
 use std::time::Duration;
 use tidegate_overlay::registry::{Config, Memory, Redis, Server, Service, Store};
 
-/// The variable of the environment that may name the store.
+/// The environment variable that may name the store.
 const STORE: &str = "TIDEGATE_MPATH_STORE";
 
-/// How often is looked for an interrupt.
+/// Time between two checks for an interrupt.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How `mpath registry` is used.
@@ -70,7 +70,7 @@ pub fn run(args: &RegistryArgs) -> Result<()> {
     Ok(())
 }
 
-/// Tells how proxies join. A token that no file keeps is printed, and nothing else is: `> FILE` keeps it.
+/// Says how proxies join. A token without a file is printed alone, so that `> FILE` keeps it.
 fn announce(token: &str, file: Option<&Path>, port: u16) -> Result<()> {
     let kept = match file {
         Some(file) => file.display().to_string(),
@@ -90,7 +90,7 @@ fn announce(token: &str, file: Option<&Path>, port: u16) -> Result<()> {
     Ok(())
 }
 
-/// Whether systemd keeps what is printed, for all who may read its journal.
+/// Whether systemd writes our output to the journal, for all its readers.
 fn goes_to_the_journal() -> bool {
     let Some(stream) = std::env::var_os("JOURNAL_STREAM") else {
         return false;
@@ -109,7 +109,7 @@ fn store(named: Option<&str>) -> Result<Box<dyn Store>, BadInput> {
     let named = named.map(str::to_owned).or(from_environment);
     match named.as_deref() {
         None | Some("memory") => Ok(Box::new(Memory::default())),
-        // Not to be printed: it may have a password.
+        // Do not print the URL: it may contain a password.
         Some(url) => match Redis::open(url) {
             Ok(store) => Ok(Box::new(store)),
             Err(error) => Err(BadInput(format!(

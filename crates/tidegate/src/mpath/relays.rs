@@ -1,4 +1,4 @@
-//! What both ends have to do with the registry.
+//! How both ends use the registry.
 
 use crate::say;
 use anyhow::Result;
@@ -11,19 +11,19 @@ use tokio::time::{sleep, timeout};
 
 use super::files::bad_input;
 
-/// What stands between the registries in a token.
+/// Separates the registries in a token.
 const SEPARATOR: char = ',';
 
-/// How long a receiver waits for the registry's first word before it says that there is none.
+/// How long a receiver waits for the registry's first answer before it reports that there is none.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often the registry is asked for proxies that came since.
+/// Time between two requests for new proxies.
 const REFRESH: Duration = Duration::from_secs(60);
 
-/// How often at most, also one that does not answer.
+/// The shortest time between two requests, also to a registry that does not answer.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Registries as a token holds them; none without any.
+/// Registries in the form that a token holds them; none without any.
 pub fn joined(registries: &[String]) -> Option<String> {
     (!registries.is_empty()).then(|| registries.join(&SEPARATOR.to_string()))
 }
@@ -32,8 +32,8 @@ fn registry(joined: &str) -> Result<Registry, Error> {
     Registry::new(joined.split(SEPARATOR))
 }
 
-/// Announces the receiver for as long as what is returned lives. A registry that does not answer is said,
-/// and asked again and again: what goes directly needs none.
+/// Announces the receiver until the returned value is dropped. If a registry does not answer, we say so and keep
+/// asking: direct transfers need none.
 pub fn announce(
     registries: &[String],
     identity: &Identity,
@@ -53,17 +53,17 @@ pub fn announce(
     Ok(Some(announcement))
 }
 
-/// The ways to a receiver.
+/// The paths to a receiver.
 #[derive(Default)]
 pub struct Ways {
-    /// Where it is, as the registry says.
+    /// Its address according to the registry.
     pub destination: Option<SocketAddr>,
-    /// The proxies that forward to it, as the registry tells them over time; none without a registry:
-    /// then everything goes directly.
+    /// The proxies that forward to it, as the registry reports them over time; none without a registry: then all data
+    /// go directly.
     pub relays: Option<watch::Receiver<Vec<Relay>>>,
 }
 
-/// Asks the token's registry, and goes on to. One that does not answer soon is said.
+/// Asks the token's registry, and keeps asking. If it does not answer soon, we say so.
 pub async fn ways(token: &Token) -> Result<Ways> {
     let Some(joined) = &token.registry else {
         return Ok(Ways::default());
@@ -96,7 +96,7 @@ pub async fn ways(token: &Token) -> Result<Ways> {
     })
 }
 
-/// Asks again and again, as long as somebody wants to know. What is known holds until it expires.
+/// Keeps asking as long as anyone listens. Known proxies stay valid until they expire.
 async fn refresh(
     registry: Registry,
     name: ReceiverId,

@@ -1,5 +1,4 @@
-//! The overlay's token: from a file or the environment, as everybody on the machine can read a command
-//! line.
+//! The overlay's token, from a file or the environment: every user of the machine can read a command line.
 
 use crate::exit::BadInput;
 use crate::secret::warn_if_readable;
@@ -10,16 +9,16 @@ use std::path::Path;
 use tidegate_overlay::Secret;
 use tidegate_scenario::read_text;
 
-/// The variable of the environment.
+/// The environment variable.
 pub const VARIABLE: &str = "TIDEGATE_MPATH_TOKEN";
 
-/// A token, and whether it has just been made up.
+/// A token, and whether it is new.
 pub struct Found {
     pub secret: Secret,
     pub new: bool,
 }
 
-/// The token in the file, or else in the environment.
+/// The token in the file; without a file, that in the environment.
 pub fn load(file: Option<&Path>) -> Result<Secret, BadInput> {
     let found = match file {
         Some(file) => from_file(file)?.ok_or_else(|| bad(file, "there is no such file"))?,
@@ -32,7 +31,7 @@ pub fn load(file: Option<&Path>) -> Result<Secret, BadInput> {
     Ok(found)
 }
 
-/// The token in the file, which is made if there is none; or else in the environment; or else a new one.
+/// The token in the file, made if there is none; without a file, that in the environment, or else a new one.
 pub fn load_or_make(file: Option<&Path>) -> Result<Found, BadInput> {
     let found = match file {
         Some(file) => from_file(file)?,
@@ -48,7 +47,7 @@ pub fn load_or_make(file: Option<&Path>) -> Result<Found, BadInput> {
     Ok(Found { secret, new: true })
 }
 
-/// What the environment says, whatever that is.
+/// The environment variable's value.
 pub fn in_environment() -> Option<String> {
     std::env::var(VARIABLE).ok()
 }
@@ -71,7 +70,7 @@ fn from_file(file: &Path) -> Result<Option<Secret>, BadInput> {
     Ok(Some(secret))
 }
 
-/// For its owner alone.
+/// Writes a file that only its owner may read.
 fn write(file: &Path, secret: &Secret) -> Result<(), BadInput> {
     OpenOptions::new()
         .write(true)

@@ -43,18 +43,18 @@ pub struct SendArgs {
     pub json: bool,
 }
 
-/// What was done.
+/// The result.
 #[derive(Debug, Serialize)]
 struct Summary {
     files: Vec<Sent>,
-    /// That went over the network, not counting what was there.
+    /// Bytes sent over the network; files that were there already do not count.
     bytes: u64,
     seconds: f64,
     bits_per_second: f64,
     packets_sent_again: u64,
     round_trip_ms: Option<f64>,
     packet_bytes: usize,
-    /// Packets that the proxies in use at the end delivered, by their addresses.
+    /// Packets that each proxy in use at the end delivered, by its address.
     proxies: Vec<(SocketAddr, u64)>,
 }
 
@@ -66,7 +66,7 @@ struct Sent {
     blake3: String,
 }
 
-/// Sends.
+/// Sends the files.
 pub async fn run(args: &SendArgs) -> Result<()> {
     let (token, files) = token::find(args.token.as_deref(), &args.files)?;
     check_files(files)?;
@@ -76,7 +76,7 @@ pub async fn run(args: &SendArgs) -> Result<()> {
     summary.print(args.json)
 }
 
-/// Says what cannot be sent before anybody is asked.
+/// Refuses files that cannot be sent, before we connect.
 fn check_files(files: &[PathBuf]) -> Result<(), BadInput> {
     let mut names = HashSet::new();
     for file in files {
@@ -91,8 +91,7 @@ fn check_files(files: &[PathBuf]) -> Result<(), BadInput> {
     Ok(())
 }
 
-/// Sends the files; over another connection if one cannot go on, with small packets if large ones turn
-/// out not to arrive.
+/// Sends the files; over a new connection if one fails, and with small packets if large ones do not arrive.
 async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>, Monitor)> {
     let mut config = Config::default();
     let mut sent = Vec::new();
@@ -126,7 +125,7 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
 fn failure(error: FileError) -> Error {
     match error {
         FileError::Refused(why) => BadInput(why).into(),
-        // In one sentence: it says its source itself.
+        // In one sentence, since it contains its source.
         other => anyhow!("{other}"),
     }
 }

@@ -1,5 +1,5 @@
-//! The receiver's token as the sender is given it. Everybody on the machine can read a command line, so
-//! that there are other ways.
+//! The receiver's token, as the user gives it to the sender. Every user of the machine can read a command line, so
+//! there are other ways.
 
 use super::files::bad_input;
 use crate::exit::BadInput;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use tidegate_scenario::read_text;
 use tidegate_transfer::{Token, TokenError};
 
-/// The variable of the environment. The overlay's token has another.
+/// The environment variable. The overlay's token has another.
 const VARIABLE: &str = "TIDEGATE_MPATH_RECEIVER";
 
-/// What stands for standard input.
+/// Stands for standard input.
 const STDIN: &str = "-";
 
-/// What tokens of any version begin with.
+/// Prefix of tokens of any version.
 const PREFIX: &str = "tgm";
 
-/// The token, and the files that are left: the last word may be the token.
+/// The token and the remaining files: the last word may be the token.
 pub fn find<'a>(
     file: Option<&Path>,
     words: &'a [PathBuf],
@@ -36,7 +36,7 @@ pub fn find<'a>(
     Ok((token, files))
 }
 
-/// A file of such a name can be given as `./NAME`.
+/// Whether the word is a token. A file with such a name can be given as `./NAME`.
 fn is_token(word: &Path) -> bool {
     word.to_str().is_some_and(|word| word.starts_with(PREFIX))
 }

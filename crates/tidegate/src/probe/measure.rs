@@ -1,4 +1,4 @@
-//! The tests over a session, one after another.
+//! Runs the tests of a session, one after another.
 
 mod both;
 mod devices;
@@ -20,34 +20,34 @@ use tidegate_probe::results::{Results, Trains, Way, base_rtt_ms};
 use tidegate_probe::{Arrival, Echo};
 use tidegate_scenario::Direction as Towards;
 
-/// How often the time is asked for, and for how long on the idle link.
+/// Time between two echoes, and how long the idle link is measured.
 const EVERY: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_secs(3);
 
-/// What was found, and what pictures are made of.
+/// The results, and the data for pictures.
 #[derive(Default)]
 pub struct Measured {
-    /// In numbers.
+    /// The results in numbers.
     pub results: Results,
-    /// What the trains of each direction did.
+    /// The trains of each direction.
     pub ways: Vec<(&'static str, Overflows)>,
-    /// Answers, in order of time.
+    /// Answered echoes, in order of time.
     pub echoes: Vec<Echo>,
-    /// What the downlink carried, in Mahimahi's format.
+    /// The downlink's trace, in Mahimahi's format.
     pub trace: Option<String>,
-    /// Why the measurement ended before its end, if it did.
+    /// Why the measurement ended early, if it did.
     pub failure: Option<Failure>,
-    /// Answers over the idle link.
+    /// Answered echoes on the idle link.
     pub idle: Vec<Echo>,
-    /// Of the test of both ways.
+    /// The trains of the test of both directions.
     pub trains: Option<Trains>,
 }
 
-/// Does the tests that are wanted; `open` opens another device's session, from that address: an idle one is soon forgotten.
-/// If one of them fails, what is known until then is what was found, and says what is missing.
+/// Runs the wanted tests; `open` opens another device's session from that address, late, since a server soon forgets an
+/// idle one. If a test fails, we return the results so far, and which are missing.
 ///
 /// # Errors
-/// When nothing is known at all.
+/// If there are no results at all.
 pub fn measure(
     client: &mut Client,
     open: impl Fn(IpAddr) -> Result<Client, Failure>,
@@ -55,7 +55,7 @@ pub fn measure(
 ) -> Result<Measured> {
     let wanted = Wanted::of(args, client.budget());
     if wanted.tests.contains(&ProbeTest::Devices) {
-        // What is wrong with them is better known now than after the other tests.
+        // Check the devices first: an error is better found now than after the other tests.
         args.beside
             .iter()
             .try_for_each(|&near| open(near).map(drop))?;
@@ -95,12 +95,12 @@ pub fn measure(
     Ok(measured)
 }
 
-/// The tests, and what each may cost.
+/// The tests, and the data that each may use.
 struct Wanted {
     tests: Vec<ProbeTest>,
-    /// Bytes of each.
+    /// Bytes for each test.
     each: u64,
-    /// The same of what the server sends, which is bounded by its budget as well.
+    /// The same for data from the server, whose session budget also limits it.
     each_down: u64,
 }
 
@@ -108,7 +108,7 @@ impl Wanted {
     fn of(args: &ProbeRunArgs, budget: u64) -> Self {
         use ProbeTest::{Both, Devices, Down, Rate, Responsiveness, Up};
         let is_wanted = |test: &ProbeTest| match test {
-            // It takes minutes: only where it is asked for.
+            // It takes minutes, so it only runs if requested.
             Rate => args.tests.contains(&Rate),
             Devices if args.beside.is_empty() => false,
             test => args.tests.is_empty() || args.tests.contains(test),
@@ -125,7 +125,7 @@ impl Wanted {
     }
 }
 
-/// As the command line has it.
+/// The test's name on the command line.
 fn name(test: ProbeTest) -> &'static str {
     match test {
         ProbeTest::Down => "down",
@@ -147,7 +147,7 @@ impl Measured {
         self.failure = Some(failure);
     }
 
-    /// Does one test. What it has found before it failed is kept, where it stands for itself.
+    /// Runs a test. If it fails, we keep those of its results that are valid by themselves.
     fn perform(
         &mut self,
         test: ProbeTest,
@@ -201,7 +201,7 @@ impl Measured {
         if to_client {
             self.trace = recorded(&found);
         }
-        // Of a train that did not end, nothing can be told.
+        // An unfinished train shows nothing.
         let is_known = found.trains.iter().any(|train| !train.is_empty());
         let place = match direction {
             Direction::Down => &mut self.results.down,
@@ -214,7 +214,7 @@ impl Measured {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Responsiveness to the client and from it.
+    /// Measures responsiveness towards the client and away from it.
     fn under_load(
         &mut self,
         client: &mut Client,
@@ -236,7 +236,7 @@ impl Measured {
             let under = client.responsiveness(direction, bytes);
             *found = under.found;
             self.results.bytes += under.bytes;
-            // What stands in the queue still is not to count as the next test's.
+            // Drain the queue before the next test.
             let settle = || client.settle(&self.idle, IDLE).err();
             failure = under.failure.or_else(settle);
         }
@@ -252,7 +252,7 @@ fn way_name(direction: Direction) -> &'static str {
     }
 }
 
-/// For each way that was filled.
+/// Predicts the gain in each direction that was filled.
 pub fn predict_gains(measured: &mut Measured) {
     let rate = |way: &Option<Way>| Some(way.as_ref()?.rate?.median_bps);
     let results = &mut measured.results;
@@ -277,8 +277,8 @@ pub fn predict_gains(measured: &mut Measured) {
     }
 }
 
-/// Trains of every size one way, and the answers that came meanwhile. Of a train that fails, and of those behind it,
-/// nothing is known.
+/// Sends trains of all sizes in one direction, and echoes meanwhile. If a train fails, there are no results of it and
+/// the later ones.
 fn fill(
     client: &mut Client,
     direction: Direction,
@@ -294,7 +294,7 @@ fn fill(
             way_name(direction),
             train.bytes
         ));
-        // Flows of the two directions are numbered apart.
+        // Flow numbers of the two directions are different.
         let flow = train.flow + 8 * direction as u8;
         let train = tidegate_probe::TrainConfig { flow, ..train };
         match client.train(direction, train, Some(EVERY)) {
@@ -311,24 +311,24 @@ fn fill(
     });
     let Ok(mut found) = trains;
     if failure.is_some() {
-        // Both compare trains of all sizes.
+        // Both results compare trains of all sizes.
         (found.buffer, found.period) = (None, None);
     }
     (found, busy, failure)
 }
 
-/// What a train sent until its last packet that arrived.
+/// Bytes that a train sent up to its last packet that arrived.
 fn sent_bytes(train: &[Arrival]) -> u64 {
     let last = train.iter().max_by_key(|a| a.sequence);
     last.map_or(0, |a| (u64::from(a.sequence) + 1) * u64::from(a.bytes))
 }
 
-/// What a way carried, in Mahimahi's format; none of too little.
+/// The trace of a direction, in Mahimahi's format; none if it is too short.
 fn recorded(found: &Overflows) -> Option<String> {
     largest(found).and_then(|train| mahimahi(&backlogged(train)))
 }
 
-/// The train that carried most while the link was busy.
+/// The train that carried most bytes while the link was busy.
 fn largest(found: &Overflows) -> Option<&Vec<Arrival>> {
     let carried = |train: &&Vec<Arrival>| -> u64 {
         let busy = backlogged(train);

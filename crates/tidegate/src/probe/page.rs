@@ -1,4 +1,4 @@
-//! What was found as a page for a browser: a file by itself, with the verdict first.
+//! The results as a self-contained page, with the verdict first.
 
 use super::measure::Measured;
 use super::pictures::{Picture, of_way, one_way_delays, over_minutes};
@@ -11,7 +11,7 @@ use tidegate_scenario::Provenance;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What the words of the page mean.
+/// Explains the page's terms.
 const GLOSSARY: [(&str, &str); 6] = [
     (
         "Grade",
@@ -42,7 +42,7 @@ const GLOSSARY: [(&str, &str); 6] = [
     ),
 ];
 
-/// All of it.
+/// The whole page.
 pub fn page(measured: &Measured, from: &Provenance) -> String {
     let results = &measured.results;
     let verdict = Verdict::of(results);
@@ -70,7 +70,7 @@ pub fn page(measured: &Measured, from: &Provenance) -> String {
     document(&title, STYLE, &body)
 }
 
-/// What to know if one reads no further.
+/// The summary for readers who read no further.
 fn first(verdict: &Verdict, about: &str) -> String {
     let grade = verdict.grade.map(|grade| {
         let name = grade.name();
@@ -115,7 +115,7 @@ fn card(grid: &Grid) -> String {
     )
 }
 
-/// With a capital letter.
+/// The text with a capital letter first.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());

@@ -1,4 +1,4 @@
-//! What was observed, as pictures.
+//! Pictures of the measurements.
 
 use super::measure::Measured;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use tidegate_probe::results::Minutes;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
 
-/// Points of a curve at most: a page has them twice, wide and narrow.
+/// The most points of a curve: the page contains each curve twice, wide and narrow.
 const POINTS: usize = 400;
 
-/// A picture, and what there is to be seen on it.
+/// A picture with its caption.
 pub struct Picture {
-    /// It.
+    /// The picture.
     pub figure: Figure,
-    /// In a sentence or two.
+    /// One or two sentences.
     pub caption: &'static str,
 }
 
-/// Of a direction that was filled.
+/// Pictures of a direction that was filled.
 pub fn of_way(found: &Overflows) -> Vec<Picture> {
     let busy = found
         .trains
@@ -76,7 +76,7 @@ pub fn of_way(found: &Overflows) -> Vec<Picture> {
     ]
 }
 
-/// The rate, now and then.
+/// The rate over minutes.
 pub fn over_minutes(minutes: &Minutes) -> Picture {
     let points = minutes.rates.iter().map(|&(at_s, bps)| (at_s, bps / 1e6));
     let curve = Curve::new("", Pen::nth(0), Mark::Line, points.collect());
@@ -86,14 +86,14 @@ pub fn over_minutes(minutes: &Minutes) -> Picture {
     }
 }
 
-/// How long single packets took.
+/// One-way delays of single packets.
 pub fn one_way_delays(measured: &Measured) -> Picture {
     let start = measured
         .echoes
         .first()
         .map_or(0.0, |e| e.asked.as_secs_f64());
     let clock = measured.results.clock;
-    // Nothing is known of times in which nothing was asked: no line leads across.
+    // No line crosses a gap without echoes.
     let parts = || {
         let echoes = measured.echoes.as_slice();
         echoes.chunk_by(|one, next| next.asked - one.asked < NOT_ASKED)
@@ -117,7 +117,7 @@ pub fn one_way_delays(measured: &Measured) -> Picture {
     }
 }
 
-/// Longer than from one question to the next, however late its answer.
+/// A gap longer than that between two echoes, even with a late answer.
 const NOT_ASKED: Duration = Duration::from_secs(2);
 
 fn strip(title: &str, unit: &str, curves: Vec<Curve>) -> Figure {

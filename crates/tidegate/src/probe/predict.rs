@@ -1,4 +1,4 @@
-//! What `tidegate run` would gain: the simulator plays what was recorded of the link, with the buffer that was found.
+//! Predicts what `tidegate run` would gain: the simulator plays the recorded link with the measured buffer.
 
 use std::path::Path;
 use tidegate_link::{Rate, Trace};
@@ -11,25 +11,25 @@ use tidegate_scenario::{
 };
 use tidegate_sim::{Options, run_one};
 
-/// Seconds that are simulated, and of them those that do not count.
+/// Simulated seconds, and how many of the first do not count.
 const DURATION_S: f64 = 30.0;
 const WARMUP_S: f64 = 5.0;
 
-/// The other way, if nothing is known of it: acknowledgements need little.
+/// Rate of the other direction if it is unknown: acknowledgements need little.
 const OTHER_MBPS: f64 = 20.0;
 
-/// A way that was measured: its trace in Mahimahi's format, its buffer, and the least round trip.
+/// A measured direction: its trace in Mahimahi's format, its buffer, and the smallest round trip.
 pub struct Known<'a> {
-    /// Which.
+    /// The direction.
     pub direction: Direction,
     pub trace: &'a str,
     pub buffer: &'a Buffer,
     pub base_ms: f64,
-    /// The other way's rate.
+    /// Rate of the other direction.
     pub other_bps: Option<f64>,
 }
 
-/// None if what was recorded is too little to be played.
+/// None if the trace is too short to be played.
 pub fn predict(known: &Known) -> Option<Gain> {
     let trace = Trace::parse(known.trace).ok()?;
     let scenario = scenario(known, trace.mean_bps());
@@ -88,7 +88,7 @@ fn queue(buffer: &Buffer, mean_bps: f64) -> QueueSpec {
         ..QueueSpec::default()
     };
     match (buffer.unit, buffer.policy) {
-        // The only AQM with one bound and no other.
+        // The only AQM that needs no parameter but one limit.
         (_, DropPolicy::Aqm) => QueueSpec {
             policy: QueuePolicy::Codel,
             codel_target_ms: buffer.size * 1e3,

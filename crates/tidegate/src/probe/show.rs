@@ -1,11 +1,11 @@
-//! What was found, for a terminal.
+//! The results for a terminal.
 
 use super::tables::{Grid, grids, ways};
 use crate::top::units;
 use tidegate_probe::results::{Devices, Minutes, Results};
 use tidegate_terminal::{Style, Table};
 
-/// Tables and sentences.
+/// The tables and sentences.
 pub fn text(results: &Results) -> String {
     let tables: String = grids(results).iter().map(table).collect();
     format!("{tables}{}\n", sentences(results).join("\n"))
@@ -13,7 +13,7 @@ pub fn text(results: &Results) -> String {
 
 fn table(grid: &Grid) -> String {
     let mut table = Table::new(Style::Horizontal);
-    // The first of them needs no name.
+    // The first table needs no title.
     let title = if grid.heads.contains(&"downlink") || grid.heads.contains(&"uplink") {
         ""
     } else {
@@ -26,7 +26,7 @@ fn table(grid: &Grid) -> String {
     format!("{table}\n")
 }
 
-/// What does not fit into columns.
+/// Results that do not fit into columns.
 fn sentences(results: &Results) -> Vec<String> {
     let mut said = vec![measured(results)];
     said.extend(missing(results));
@@ -37,7 +37,7 @@ fn sentences(results: &Results) -> Vec<String> {
     said
 }
 
-/// With whom, and for how much data.
+/// Which server was measured against, and how much data that took.
 pub fn measured(results: &Results) -> String {
     format!(
         "{}: least round trip {:.1} ms, {} sent",
@@ -47,7 +47,7 @@ pub fn measured(results: &Results) -> String {
     )
 }
 
-/// What was asked for and is not known, and why.
+/// Requested results that are missing, and why.
 pub fn missing(results: &Results) -> Vec<String> {
     let under_load = ["down", "up"]
         .into_iter()
@@ -63,7 +63,7 @@ pub fn missing(results: &Results) -> Vec<String> {
     of_ways.chain(tests).collect()
 }
 
-/// How the clocks stand, what devices share, how the rate changed.
+/// The clocks' difference, what devices share, and how the rate changed.
 pub fn further(results: &Results) -> Vec<String> {
     let clock = results.clock.map(|clock| {
         format!(

@@ -1,4 +1,4 @@
-//! The numbers that were found, in rows: the same for a terminal and for a page.
+//! The results as rows, shared by terminal and page.
 
 use tidegate_probe::analysis::responsiveness::{Kind, Responsiveness, Score};
 use tidegate_probe::results::{BothWays, Results, Way};
@@ -6,15 +6,15 @@ use tidegate_report::mbps;
 
 /// A table.
 pub struct Grid {
-    /// What it is about.
+    /// Its title.
     pub title: &'static str,
-    /// What stands above the columns behind the first.
+    /// Headings of all columns but the first.
     pub heads: Vec<&'static str>,
-    /// What each row is, and its cells.
+    /// Each row's name and cells.
     pub rows: Vec<(String, Vec<String>)>,
 }
 
-/// All that there is to be shown.
+/// All tables.
 pub fn grids(results: &Results) -> Vec<Grid> {
     let tables = [
         each_way(results),
@@ -33,7 +33,7 @@ pub fn ways(results: &Results) -> Vec<(&'static str, &Way)> {
         .collect()
 }
 
-/// A row: what it is, and how it reads.
+/// A row: its name, and how to format its value.
 type Row = (&'static str, fn(&Way) -> String);
 
 const ROWS: &[Row] = &[
@@ -74,7 +74,7 @@ fn each_way(results: &Results) -> Option<Grid> {
     })
 }
 
-/// The download alone and beside the upload.
+/// The download alone, and beside the upload.
 fn beside(both: &BothWays) -> Grid {
     let mut rows = vec![(
         "download, Mbit/s".to_owned(),
@@ -102,7 +102,7 @@ fn beside(both: &BothWays) -> Grid {
     }
 }
 
-/// Round trips under TCP's load, each way.
+/// Round trips under TCP load, in each direction.
 fn under_load(found: &[Responsiveness; 2]) -> Grid {
     type Read = fn(&Responsiveness) -> String;
     let ms = |ms: f64| format!("{ms:.1}");

@@ -1,21 +1,21 @@
-//! What was found, in plain words: the first that a page says.
+//! The verdict in plain words, which a page shows first.
 
 use tidegate_probe::analysis::gain::Gain;
 use tidegate_probe::analysis::latency::Grade;
 use tidegate_probe::results::Results;
 use tidegate_report::mbps;
 
-/// A headline, and what is to be said below it.
+/// A headline, and the sentences below it.
 pub struct Verdict {
-    /// How bad it is; absent where nothing was measured under load.
+    /// How bad it is; absent if nothing was measured under load.
     pub grade: Option<Grade>,
-    /// In a sentence.
+    /// One sentence.
     pub headline: String,
-    /// A sentence each.
+    /// One sentence each.
     pub lines: Vec<String>,
 }
 
-/// What somebody does who fills the link, and what all others meet meanwhile.
+/// A load that fills the link, and the delay that other traffic meets meanwhile.
 struct Load {
     who: &'static str,
     idle_ms: f64,
@@ -40,7 +40,7 @@ impl Load {
 }
 
 impl Verdict {
-    /// Of what was measured.
+    /// The verdict on these results.
     pub fn of(results: &Results) -> Self {
         let loads = loads(results);
         let worst = loads
@@ -94,7 +94,7 @@ fn loads(results: &Results) -> Vec<Load> {
     let loads = [
         of("a download", down),
         of("an upload", up),
-        // The same load once more, where the upload was not measured by itself.
+        // The upload beside a download, if no upload was measured alone.
         of("an upload", both).filter(|_| up.is_none()),
     ];
     loads.into_iter().flatten().collect()
@@ -129,7 +129,7 @@ fn beside(results: &Results) -> Option<String> {
     })
 }
 
-/// A prediction, and called one.
+/// The predicted gains, marked as predictions.
 fn gains(results: &Results) -> Vec<String> {
     let ways = [("downloads", &results.down), ("uploads", &results.up)];
     let gain = |way: &Option<tidegate_probe::results::Way>| way.as_ref().and_then(|way| way.gain);
@@ -152,7 +152,7 @@ fn predicted(gain: &Gain) -> String {
     )
 }
 
-/// A second, as people say it.
+/// A rate in everyday words.
 fn megabits(bps: f64) -> String {
     match bps {
         bps if bps >= 0.95e6 => format!("{:.1}", bps / 1e6),
@@ -160,7 +160,7 @@ fn megabits(bps: f64) -> String {
     }
 }
 
-/// As people say it.
+/// A delay in everyday words.
 fn time(ms: f64) -> String {
     match ms {
         ms if ms >= 999.5 => format!("{:.1}\u{a0}s", ms / 1e3),

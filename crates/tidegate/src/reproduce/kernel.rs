@@ -1,4 +1,4 @@
-//! The same runs on the real kernel: in the laboratory, with the live agent.
+//! Does the same runs on the real kernel, in the laboratory with the live agent.
 
 use crate::exit::BadInput;
 use crate::steer::LiveAgent;
@@ -10,11 +10,11 @@ use tidegate_scenario::RunResult;
 use tidegate_study::{Figure, Job, LeftOut, Study};
 use tidegate_terminal::Bar;
 
-/// Those of `figures` that the laboratory can run and, unless they were asked for by name, that are in
-/// the paper's selection for it; and what is left out for which reason.
+/// The `figures` that the laboratory can run, unless named by the user only those that the paper selects for it; and
+/// the reasons why others are left out.
 ///
 /// # Errors
-/// When nothing remains.
+/// If no figure remains.
 pub fn narrow(
     figures: Vec<Figure>,
     selection: &[&str],
@@ -46,7 +46,7 @@ fn refusal(figure: &Figure) -> Option<String> {
     refused.map(|error| error.to_string())
 }
 
-/// How long it would take.
+/// How long the figure would take.
 fn length(figure: &Figure) -> String {
     let seconds = figure.cases.iter().map(|case| case.scenario.duration_s);
     format!(
@@ -56,14 +56,15 @@ fn length(figure: &Figure) -> String {
     )
 }
 
-/// How often a run is begun: a stack that gives its connection up must not cost the hour before it. quinn ends one whose
-/// receiver has too many gaps, which some thousand losses in an over-buffered link's slow start can make.
+/// How often we try a run: a connection that its stack gives up must not waste the hour before it. quinn closes a
+/// connection whose receiver has too many gaps; a thousand losses in slow start over an over-buffered link can cause
+/// that.
 const TRIES: u32 = 3;
 
-/// Does a job; none if it was stopped. A run that fails is begun again, aloud.
+/// Does a job; none if it was stopped. A run that fails is repeated with a message.
 ///
 /// # Errors
-/// Those of the laboratory, when the last try fails, too.
+/// The laboratory's error of the last try.
 pub fn perform(
     study: &Study,
     job: Job,

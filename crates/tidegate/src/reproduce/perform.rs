@@ -1,4 +1,4 @@
-//! Does the runs of a study, and shows how far it is.
+//! Does the runs of a study, and shows the progress.
 
 use super::ReproduceArgs;
 use super::kernel;
@@ -12,11 +12,11 @@ use tidegate_study::{Job, Results, Study};
 use tidegate_sweep::Rows;
 use tidegate_terminal::Bar;
 
-/// What the simulator made of every run and, if it was asked for, the kernel.
+/// The simulator's results of all runs and, if requested, the kernel's.
 pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<Results>)> {
     let stop = signals::stop_flag()?;
     let keys = ["case", "seed", "tcp"].map(String::from);
-    // Where there is one TCP only nothing need say which.
+    // With only one TCP, the rows need not name it.
     let keys = &keys[..if args.lab { 3 } else { 2 }];
     let open = |path| Rows::create(path, keys);
     let mut sweep = Sweep {
@@ -45,7 +45,7 @@ fn threads(args: &ReproduceArgs) -> usize {
     args.jobs.map_or(cores, usize::from)
 }
 
-/// How all jobs of a study are done.
+/// The settings shared by all jobs of a study.
 struct Sweep<'a> {
     study: &'a Study,
     /// How many columns identify a row.
@@ -55,7 +55,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Has every job done by `work`, over that TCP, and returns what came of them.
+    /// Runs `work` for every job over that TCP, and returns the results.
     fn run(
         &mut self,
         tcp: &str,
@@ -90,10 +90,10 @@ impl Sweep<'_> {
     }
 }
 
-/// A bar over milliseconds of the scenarios' time.
+/// A progress bar over milliseconds of the scenarios' time.
 fn bar(length: u64, tcp: &str) -> Bar {
     let template = "{msg:9} {wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
-    // Drawn to standard error, and not at all where that is no terminal.
+    // On standard error; hidden if that is no terminal.
     let bar = Bar::new(length, template);
     bar.message(tcp);
     bar

@@ -46,7 +46,7 @@ const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Seconds of a week.
+/// Seconds in a week.
 const WEEK: u32 = 7 * 86_400;
 
 /// Arguments of `run`.
@@ -180,13 +180,13 @@ impl From<HoldsArg> for Directions {
     }
 }
 
-/// What becomes of traffic without a window, by its name.
+/// Parses what to do with traffic without a window.
 fn udp() -> impl TypedValueParser<Value = Otherwise> {
     PossibleValuesParser::new(Otherwise::VARIANTS)
         .map(|name| Otherwise::from_str(&name).expect("the parser admits no other"))
 }
 
-/// Among whom a link is divided, by its name.
+/// Parses how a link is divided.
 fn fair() -> impl TypedValueParser<Value = Fair> {
     PossibleValuesParser::new(Fair::VARIANTS)
         .map(|name| Fair::from_str(&name).expect("the parser admits no other"))

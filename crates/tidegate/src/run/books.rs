@@ -1,4 +1,4 @@
-//! Says in the log what was done, once an hour or as often as was asked for.
+//! Logs a summary of what was done, every hour or at the interval that the user chose.
 
 use crate::account::Way;
 use crate::run::log::Log;
@@ -6,19 +6,19 @@ use crate::snapshot::{Shared, now_us};
 use crate::top::units::duration;
 use serde_json::json;
 
-/// Marks between two lines, of which the account of late is made.
+/// Marks between two lines. A line is about the time since the oldest mark that is kept (`Books::of_late`).
 const MARKS: u32 = 6;
 
-/// When it does.
+/// When the next summary is due.
 pub struct Hours {
-    /// Between two marks, in µs; none: never.
+    /// Time between two marks, in µs; none: no summaries.
     every_us: Option<u64>,
     next_us: u64,
     marks: u32,
 }
 
 impl Hours {
-    /// Every so many seconds; 0: the last hour is known, but not told.
+    /// A summary every `seconds`; 0: the account of the last hour is kept, but not logged.
     pub fn new(seconds: u32, now_us: u64) -> Self {
         let every_us = (seconds > 0).then(|| u64::from(seconds) * 1_000_000 / u64::from(MARKS));
         Self {
@@ -28,12 +28,12 @@ impl Hours {
         }
     }
 
-    /// When it wants to be asked again, µs of `CLOCK_MONOTONIC`; none: never.
+    /// When the next mark is due, µs of `CLOCK_MONOTONIC`; none: never.
     pub fn next_us(&self) -> Option<u64> {
         self.every_us.map(|_| self.next_us)
     }
 
-    /// Marks the time, and says what was done if it is time for that.
+    /// Sets a mark if one is due, and logs the summary if that is due, too.
     pub fn step(&mut self, shared: &Shared, log: Log) {
         let (Some(every_us), now_us) = (self.every_us, now_us()) else {
             return;
@@ -41,7 +41,7 @@ impl Hours {
         if now_us < self.next_us {
             return;
         }
-        // After a sleep of the machine there is one mark, not one for each that was missed.
+        // After the machine has slept there is one mark, not one for each that was missed.
         self.next_us += every_us;
         if self.next_us <= now_us {
             self.next_us = now_us + every_us;
@@ -68,7 +68,7 @@ impl Hours {
     }
 }
 
-/// What was done in one direction.
+/// Logs what was done in one direction.
 pub fn line(way: &Way, elapsed_us: u64, log: Log) {
     let seconds = elapsed_us / 1_000_000;
     let message = format!("{}, {way}", duration(seconds));

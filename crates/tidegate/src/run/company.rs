@@ -1,6 +1,6 @@
-//! Says once where another machine fills the link, and once when no flow competes with it any more: it has gone, or
-//! the flows have ended. A minute's wait keeps short company, and
-//! an answer that is soon found to be wrong, out of the log.
+//! Logs once when another machine fills the link, and once when no flow competes with it any more: the other machine
+//! has stopped, or the flows have ended. Looking only once a minute keeps brief competition, and verdicts that are soon
+//! revised, out of the log.
 
 use crate::run::log::Log;
 use crate::snapshot::{Shared, Snapshot, now_us};
@@ -9,22 +9,22 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use tidegate_agent::{FlowView, PathView};
 
-/// Between two looks.
+/// Time between two looks.
 const LOOKS_US: u64 = 60_000_000;
 
-/// A flow whose data came longer ago says nothing about now.
+/// A flow whose last data are older says nothing about the present.
 const LIVELY_US: u64 = 5_000_000;
 
 /// An interface and a direction, by their names.
 type Way = (String, &'static str);
 
-/// When it looks, and since when it competes where it has said so, both in µs of `CLOCK_MONOTONIC`.
+/// When to look next, and since when each announced competition has lasted, both in µs of `CLOCK_MONOTONIC`.
 pub struct Company {
     due_us: u64,
     said: BTreeMap<Way, u64>,
 }
 
-/// What has changed on a way, and how long it lasted.
+/// What has changed in a direction, and how long it has lasted.
 #[derive(Debug, PartialEq)]
 enum News {
     Competes { seconds: u64 },
@@ -32,7 +32,7 @@ enum News {
 }
 
 impl Company {
-    /// Looks in a minute.
+    /// The first look is a minute from now.
     pub fn new(now_us: u64) -> Self {
         Self {
             due_us: now_us + LOOKS_US,
@@ -40,12 +40,12 @@ impl Company {
         }
     }
 
-    /// When it looks next, µs of `CLOCK_MONOTONIC`.
+    /// When the next look is due, µs of `CLOCK_MONOTONIC`.
     pub fn next_us(&self) -> u64 {
         self.due_us
     }
 
-    /// Looks if it is time.
+    /// Looks if a look is due.
     pub fn step(&mut self, shared: &Shared, log: Log) {
         let now_us = now_us();
         if now_us < self.due_us {
@@ -59,7 +59,7 @@ impl Company {
         }
     }
 
-    /// What is new, where flows now compete on these ways since then.
+    /// What has changed, given the directions in which flows compete now and since when.
     fn news(&mut self, now: BTreeMap<Way, u64>, now_us: u64) -> Vec<(Way, News)> {
         let seconds = |since_us: u64| now_us.saturating_sub(since_us) / 1_000_000;
         let came = now.iter().filter(|(way, _)| !self.said.contains_key(*way));
@@ -81,7 +81,7 @@ impl Company {
     }
 }
 
-/// Since when flows that have data compete, by way.
+/// Since when live flows compete, by interface and direction.
 fn ways(snapshot: &Snapshot) -> BTreeMap<Way, u64> {
     let mut ways = BTreeMap::new();
     for flow in &snapshot.flows {
@@ -100,7 +100,7 @@ fn ways(snapshot: &Snapshot) -> BTreeMap<Way, u64> {
     ways
 }
 
-/// By the flow's own record, or its group's.
+/// Since when the flow competes, by its group's record or its own.
 fn competing_since_us(flow: &FlowView, paths: &[PathView]) -> Option<u64> {
     let path = |p: &&PathView| p.ifindex == flow.ifindex && p.direction == flow.direction;
     let groups = paths.iter().filter(path).flat_map(|p| &p.groups);

@@ -1,24 +1,24 @@
-//! Says once where a flowtable hides what it forwards from the programs; `top` shows it as long as it is so.
+//! Logs once that a flowtable hides forwarded packets from the programs; `top` shows it as long as it lasts.
 
 use crate::hidden::Hidden;
 use crate::run::log::Log;
 use crate::snapshot::{Shared, now_us};
 use serde_json::json;
 
-/// After a change of interfaces or routes the firewall is set up anew.
+/// After interfaces or routes change, the firewall is often set up anew: wait for that.
 const SETTLES_US: u64 = 10_000_000;
 
-/// The kernel tells nobody of other changes without waking them at each.
+/// Time between two looks otherwise: the kernel would announce changes of the firewall, but wake us at each.
 const LOOKS_US: u64 = 600_000_000;
 
-/// When it looks, and whether it has said so.
+/// When to look, and whether the warning was logged.
 pub struct Flowtables {
     due_us: u64,
     said: bool,
 }
 
 impl Flowtables {
-    /// Looks at once.
+    /// The first look is at once.
     pub fn new(now_us: u64) -> Self {
         Self {
             due_us: now_us,
@@ -26,12 +26,12 @@ impl Flowtables {
         }
     }
 
-    /// When it looks next, µs of `CLOCK_MONOTONIC`.
+    /// When the next look is due, µs of `CLOCK_MONOTONIC`.
     pub fn next_us(&self) -> u64 {
         self.due_us
     }
 
-    /// Looks if it is time. The machine may have changed.
+    /// Looks if a look is due. `changed`: interfaces or routes may have changed.
     pub fn step(&mut self, changed: bool, shared: &Shared, log: Log) {
         if !self.is_time(changed, now_us()) {
             return;
@@ -72,7 +72,7 @@ mod tests {
         assert!(flowtables.is_time(false, 0));
         assert!(!flowtables.is_time(false, 1));
         assert!(!flowtables.is_time(true, 7));
-        // Changes that do not end put it off no further.
+        // Endless changes do not postpone it further.
         assert!(!flowtables.is_time(true, SETTLES_US));
         assert_eq!(flowtables.next_us(), 7 + SETTLES_US);
         assert!(flowtables.is_time(false, 7 + SETTLES_US));

@@ -1,5 +1,5 @@
-//! Follows the machine: a modem that comes late or is pulled out, a tunnel that is set up anew, a default route that
-//! moves from one interface to another.
+//! Follows the machine's interfaces and routes: a modem that appears late or is pulled out, a tunnel that is set up
+//! anew, a default route that moves to another interface.
 
 use crate::interfaces::{Found, Wanted};
 use crate::run::log::Log;
@@ -14,23 +14,23 @@ use std::thread;
 use tidegate_agent::{AgentError, Interface};
 use tidegate_rtnetlink::Changes;
 
-/// Keeps the agent on the interfaces where it is wanted.
+/// Keeps the agent attached to the interfaces that are wanted.
 pub struct Follower {
     wanted: Wanted,
     changed: Arc<AtomicBool>,
-    /// Names of those that it has been on.
+    /// Names of interfaces that the agent has been attached to.
     known: BTreeSet<String>,
-    /// Names and indices of those that it cannot be on, as was said.
+    /// Names and indices of interfaces that refused the programs; each is logged once.
     refused: BTreeSet<(String, u32)>,
-    /// Bridges that guests share, as was said.
+    /// Bridges shared with guests; each is logged once.
     shared: BTreeSet<String>,
-    /// Whether it is on none, as was said.
+    /// Whether "attached to none" was logged.
     waits: bool,
     log: Log,
 }
 
 impl Follower {
-    /// Looks after what changes from now on in the calling thread's namespace; `bell` rings when something does.
+    /// Listens for changes in the calling thread's network namespace from now on; `bell` rings at each.
     pub fn watch(wanted: Wanted, bell: Bell, log: Log) -> Result<Self> {
         let changes = Changes::listen().context("listen to changes of interfaces and routes")?;
         let changed = Arc::new(AtomicBool::new(false));
@@ -50,10 +50,10 @@ impl Follower {
         })
     }
 
-    /// Attaches to what there is. The first line says to what; here is said what cannot be.
+    /// Attaches to the interfaces that exist. Logs those that refuse; the agent's first line names the others.
     ///
     /// # Errors
-    /// If there is something, and none of it can be attached to.
+    /// If interfaces exist and all of them refuse.
     pub fn begin(&mut self, watched: &mut AgentService) -> Result<()> {
         let mut found = self.wanted.find()?;
         let mut failed = Vec::new();
@@ -88,13 +88,13 @@ impl Follower {
         Ok(())
     }
 
-    /// From now on the agent is wanted on these; it is there already where they can be attached to.
+    /// Changes which interfaces are wanted; the agent has already attached to those that let it.
     pub fn set(&mut self, wanted: Wanted) {
         self.wanted = wanted;
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Follows what has changed since the last call, if anything has.
+    /// Applies the changes since the last call. Whether there were any.
     pub fn follow(&mut self, shared: &Shared) -> bool {
         let changed = self.changed.swap(false, Ordering::Relaxed);
         if changed {
@@ -133,7 +133,7 @@ impl Follower {
             self.come(watched, interface);
         }
         self.say_refused(&found);
-        // One that comes once more is said once more.
+        // An interface that comes back and refuses again is logged again.
         self.refused.retain(|(_, index)| found.has(*index));
         if !new.is_empty() {
             self.say_tunnels(&found, watched);
@@ -142,7 +142,7 @@ impl Follower {
         self.say_waiting(watched);
     }
 
-    /// Attaches anew to an interface that has another name, by which rules may be about it or not.
+    /// Attaches anew to an interface that was renamed: rules may name it by its new name.
     fn rename(&mut self, watched: &mut AgentService, old: &Interface, new: &Interface) {
         self.release(watched, old);
         if let Err(error) = self.attach(watched, new) {
@@ -176,7 +176,7 @@ impl Follower {
                 let message = format!("no default route leads to {name} any more; left");
                 self.log.info("interface_left", &message, fields);
             }
-            // Or it has another name now.
+            // It is gone, or was renamed.
             (Wanted::Named(_), _) => {
                 let message = format!("interface {name} is gone; waiting for it to return");
                 self.log.warn("interface_gone", &message, fields);
@@ -222,7 +222,7 @@ impl Follower {
         }
     }
 
-    /// Says once that it cannot be on an interface.
+    /// Logs once that an interface refuses the programs.
     fn refuse(&mut self, name: &str, index: u32, error: &AgentError) {
         if self.refused.insert((name.to_owned(), index)) {
             let message = format!("interface {name} is left alone: {}", chain(error));
@@ -231,7 +231,7 @@ impl Follower {
         }
     }
 
-    /// Says which layer is steered where a tunnel runs over another of the interfaces.
+    /// Logs which layer is steered where a tunnel runs over another of the interfaces.
     fn say_tunnels(&self, found: &Found, watched: &AgentService) {
         let tunnels = found.tunnels();
         let on = watched.agent.interfaces().iter();
@@ -250,7 +250,7 @@ impl Follower {
         self.log.info("tunnel", &message, fields);
     }
 
-    /// Says once where guests' packets pass a bridge's ports, and not the programs.
+    /// Logs once that guests' packets pass a bridge's ports and miss the programs.
     fn say_bridges(&mut self, found: &Found) {
         for bridge in found.shared_bridges() {
             if !self.shared.insert(bridge.name.clone()) {
@@ -273,7 +273,7 @@ impl Follower {
     }
 }
 
-/// An error with its causes.
+/// An error and its causes on one line.
 fn chain(error: &AgentError) -> String {
     let mut words = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -285,7 +285,7 @@ fn chain(error: &AgentError) -> String {
 }
 
 fn listen(mut changes: Changes, changed: &AtomicBool, bell: &Bell) {
-    // What it needs it has: what cannot be given up is what nobody had.
+    // The socket is open, so this thread needs no capability any more. An error means that it had none to give up.
     let _ = tidegate_agent::drop_capabilities();
     while changes.wait().is_ok() {
         changed.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What the hold has to say, in the agent's log.
+//! Logs what the hold reports.
 
 use crate::run::log::Log;
 use crate::snapshot::Shared;
@@ -6,7 +6,7 @@ use crate::udp::News;
 use serde_json::json;
 use tidegate_agent::{Direction, Holding};
 
-/// Writes what has happened since the last call.
+/// Logs the hold's news since the last call.
 pub fn tell(shared: &Shared, log: Log) {
     let missing = shared.with(|watched| {
         let missing = watched.windowless.take_missing()?;

@@ -1,4 +1,4 @@
-//! What the agent says of itself: one line an event, for people or for programs.
+//! The agent's log: one line per event, for people or for programs.
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
@@ -16,31 +16,31 @@ pub enum LogFormat {
     Json,
 }
 
-/// How much it matters.
+/// How important an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// As it should be.
+    /// Normal operation.
     Info,
-    /// Somebody may want to do something.
+    /// The administrator may want to act.
     Warning,
 }
 
-/// Writes sentences to standard output, warnings and what is for programs to standard error.
+/// Writes sentences to standard output; warnings and JSON to standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct Log {
-    /// How.
+    /// The format of lines.
     pub format: LogFormat,
-    /// Standard output is for data.
+    /// Standard output is for data, so sentences go to standard error, too.
     pub data_on_stdout: bool,
 }
 
 impl Log {
-    /// An event that is as it should be. `fields` is a JSON object.
+    /// Logs an event of normal operation. `fields` is a JSON object.
     pub fn info(self, event: &str, message: &str, fields: Value) {
         self.line(Level::Info, event, message, fields);
     }
 
-    /// One that somebody may want to do something about.
+    /// Logs an event that the administrator may want to act on.
     pub fn warn(self, event: &str, message: &str, fields: Value) {
         self.line(Level::Warning, event, message, fields);
     }
@@ -48,7 +48,7 @@ impl Log {
     fn line(self, level: Level, event: &str, message: &str, fields: Value) {
         let now = SystemTime::now();
         let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        // Whoever closed it does not want to know.
+        // If the reader has closed the stream, the line is lost: that is no reason to end.
         let _ = match self.format {
             LogFormat::Json => {
                 let line = object(level, event, message, fields, time.as_secs_f64());
@@ -62,8 +62,8 @@ impl Log {
     }
 }
 
-/// For people. Time and unit are the journal's to add. A name may hold a line's end: what follows one does not look like
-/// the next event.
+/// A line for people. The journal adds time and unit. A name may contain a line feed: indenting what follows keeps it
+/// from looking like another event.
 fn sentence(level: Level, message: &str) -> String {
     let message = message.replace('\n', "\n    ");
     match level {
@@ -72,7 +72,7 @@ fn sentence(level: Level, message: &str) -> String {
     }
 }
 
-/// For programs.
+/// A line for programs.
 fn object(level: Level, event: &str, message: &str, fields: Value, time_s: f64) -> String {
     let mut line = Map::new();
     line.insert("time".into(), json!((time_s * 1e3).round() / 1e3));

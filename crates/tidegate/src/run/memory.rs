@@ -1,11 +1,11 @@
-//! What the allocator keeps of memory that was given back.
+//! Makes the allocator return freed memory to the system.
 
-/// Blocks that are no smaller go back to the system when they are free.
+/// Blocks of this many bytes or more return to the system when they are freed.
 #[cfg(target_env = "gnu")]
 const LARGE: i32 = 1 << 18;
 
-/// Has large blocks go back, and threads share what is kept of small ones. glibc by itself would keep what each of many
-/// threads needed for a snapshot of all flows: 20 MB for each that asked at once.
+/// Makes large blocks return to the system, and lets threads share the arena for small ones. By default glibc keeps,
+/// for each of many threads, what a snapshot of all flows took: 20 MB for each concurrent reader.
 #[cfg(target_env = "gnu")]
 pub fn give_back() {
     // SAFETY: it changes settings of the allocator, which takes them at any time.
@@ -15,6 +15,6 @@ pub fn give_back() {
     }
 }
 
-/// musl does so by itself.
+/// musl does so by default.
 #[cfg(not(target_env = "gnu"))]
 pub fn give_back() {}

@@ -1,5 +1,4 @@
-//! Metrics for Prometheus, in OpenMetrics' text format. The kernel's tables are read when somebody
-//! scrapes, and never otherwise.
+//! Metrics for Prometheus, in the OpenMetrics text format. The kernel's tables are read only when they are scraped.
 
 use crate::exit::BadInput;
 use crate::snapshot::{Shared, Snapshot};
@@ -21,16 +20,16 @@ use tidegate_agent::{
 };
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// A flow without packets for so long does not count as one any more.
+/// A flow that has had no packet for this long is not counted.
 const LIVELY_US: u64 = 10_000_000;
 
-/// Scrapers at a time.
+/// How many scrapers may be connected at once.
 const PLACES: Bounds = Bounds {
     all: 32,
     network: 16,
 };
 
-/// Serves the agent's metrics at `address` as long as that value lives; port 0 stands for any.
+/// Serves the agent's metrics at `address` until the returned value is dropped; port 0 stands for any free port.
 pub fn serve(address: SocketAddr, shared: &Shared) -> Result<Server> {
     let shared = shared.clone();
     let server = Server::start(address, PLACES, Exporter { shared })
@@ -80,16 +79,16 @@ fn plain(status: u16, text: impl Into<String>) -> Reply {
     }
 }
 
-/// What is exported.
+/// The data that are exported.
 #[derive(Debug)]
 pub struct Measured {
-    /// The state.
+    /// The agent's state.
     pub snapshot: Snapshot,
     /// By [`Direction::ALL`].
     pub histograms: [Histograms; 2],
 }
 
-/// The exposition.
+/// Encodes the metrics as text.
 pub fn text(measured: Measured) -> String {
     let mut registry = Registry::with_prefix("tidegate");
     registry.register_collector(Box::new(measured));
@@ -272,7 +271,7 @@ impl Measured {
         gauge(e, "flows", help, None, states)
     }
 
-    /// Always the same families, so that what is not used counts nothing.
+    /// The same families with and without a hold: without it the counters are 0.
     fn hold(&self, e: &mut DescriptorEncoder) -> fmt::Result {
         let counts = self.snapshot.hold.unwrap_or_default();
         let lively = |way: &&WindowlessView| way.seen_us + LIVELY_US > self.snapshot.at_us;
@@ -331,7 +330,7 @@ impl Measured {
         single(e, "hold_gate_gone", help, None, gone)
     }
 
-    /// Nothing where the user lets no time pass unsteered, or nothing is known yet.
+    /// No metrics if the user lets no time pass unsteered, or nothing is known yet.
     fn compared(&self, e: &mut DescriptorEncoder) -> fmt::Result {
         let ways = self.snapshot.account.ways.iter();
         let known = ways.filter_map(|way| Some((way.direction.name(), way.compared?)));
@@ -368,7 +367,7 @@ fn seconds(us: u32) -> f64 {
     f64::from(us) * 1e-6
 }
 
-/// A gauge without labels.
+/// Encodes a gauge without labels.
 fn single(
     e: &mut DescriptorEncoder,
     name: &str,
@@ -408,7 +407,7 @@ fn gauge<L: EncodeLabelSet>(
     Ok(())
 }
 
-/// By direction; `scale` turns the kernel's unit into the base unit.
+/// Encodes a histogram by direction; `scale` converts the kernel's unit into the base unit.
 fn histogram(
     e: &mut DescriptorEncoder,
     name: &str,

@@ -1,5 +1,5 @@
-//! The live page: what the queue does, who uses the link, what is steered and what is not. A page of HTML with its style,
-//! its script and its icon, and two documents of JSON that the script asks for; nothing else, and nothing that is written.
+//! The live page: how long the queue is, who uses the link, what is steered and what is not. It consists of HTML with
+//! its style, script and icon, and of two JSON documents that the script fetches. It is read-only.
 
 mod address;
 pub mod history;
@@ -22,14 +22,14 @@ use tidegate_admission::Bounds;
 use tidegate_admission::http::{Received, Refusal, Reply, Server, Service};
 use watch::{Watch, Watching};
 
-/// Who looks at a time: a browser opens some connections at once.
+/// How many connections may be open at once: a browser opens several.
 const PLACES: Bounds = Bounds {
     all: 32,
     network: 16,
 };
 
-/// What a browser may do with what it gets from here: load style, script, icon and data from here alone, and show the page
-/// by itself, not in another. Nothing is kept, and nobody else is told of it.
+/// Limits what a browser does with the page: it loads style, script, icon and data from this server alone, shows the
+/// page in no frame, caches nothing and sends no referrer.
 const HEADERS: &[(&str, &str)] = &[
     (
         "content-security-policy",
@@ -44,7 +44,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("cache-control", "no-store"),
 ];
 
-/// What does not change.
+/// Static files.
 const FILES: [(&str, &str, &str); 4] = [
     (
         "/",
@@ -64,20 +64,20 @@ const FILES: [(&str, &str, &str); 4] = [
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
-/// The page, as long as this lives.
+/// The page; it is served until this value is dropped.
 pub struct Served {
     server: Server,
     _watching: Watching,
 }
 
 impl Served {
-    /// Where it is.
+    /// The address it is served at.
     pub fn address(&self) -> SocketAddr {
         self.server.address()
     }
 }
 
-/// Serves the page about the agent; port 0 stands for any.
+/// Serves the page about the agent; port 0 stands for any free port.
 pub fn serve(address: PageAddress, shared: &Shared) -> Result<Served> {
     serve_of(address, Watch::new(shared.clone()))
 }

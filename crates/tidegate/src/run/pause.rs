@@ -1,4 +1,4 @@
-//! A pause: for a while nothing is steered, held or turned away, because somebody has asked for that. It ends by itself.
+//! A pause: on request nothing is steered, held or turned away for some time. It ends by itself.
 
 use crate::run::log::Log;
 use crate::snapshot::{AgentService, Shared, now_us, now_with_sleep_us};
@@ -12,24 +12,25 @@ use std::time::Duration;
 
 const SECOND_US: u64 = 1_000_000;
 
-/// How long one may be.
+/// The longest pause.
 pub const LONGEST: Duration = Duration::from_secs(7 * 86_400);
 
-/// Between two looks whether it is over: the clock of the main thread's sleep stands still while the machine sleeps.
+/// Time between two checks of whether it is over: the main thread sleeps by a clock that stands still while the machine
+/// sleeps.
 const LOOK_US: u64 = 30 * SECOND_US;
 
-/// A pause until then, µs of a clock that goes on while the machine sleeps.
+/// A pause until this time, µs of a clock that runs on while the machine sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     until_us: u64,
 }
 
-/// What others see of it.
+/// The pause as others see it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Paused {
     /// When it ends, in seconds since 1970.
     pub until_s: u64,
-    /// How many seconds that is from now.
+    /// Seconds from now until then.
     pub left_s: u64,
 }
 
@@ -44,7 +45,7 @@ impl Pause {
         self.until_us.saturating_sub(now_with_sleep_us())
     }
 
-    /// As it is to be shown now.
+    /// The pause as it is shown now.
     pub fn view(self) -> Paused {
         let left_s = self.left_us().div_ceil(SECOND_US);
         let end = seconds_since_1970() + self.left_us() as f64 / SECOND_US as f64;
@@ -67,7 +68,7 @@ impl Display for Paused {
 }
 
 impl AgentService {
-    /// Begins a pause, or gives the one that there is another end. The kernel ends it by itself, if nobody else does.
+    /// Begins a pause, or moves the end of the present one. If the agent dies the kernel's programs end it.
     ///
     /// # Errors
     /// If the kernel refuses; then all stays as it was.
@@ -87,10 +88,10 @@ impl AgentService {
         Ok(pause.view())
     }
 
-    /// Ends the pause, if there is one. Whether there was.
+    /// Ends the pause, if there is one. Whether there was one.
     ///
     /// # Errors
-    /// If what has no window cannot be held or turned away again; TCP is steered again all the same.
+    /// If flows without a window cannot be held or turned away again; TCP is steered again all the same.
     pub fn resume(&mut self) -> Result<bool> {
         let was = self.pause.take().is_some();
         if was {
@@ -109,20 +110,20 @@ impl AgentService {
     }
 }
 
-/// When the agent wants to look whether its pause is over, µs of `CLOCK_MONOTONIC`.
+/// When to check whether the pause is over, µs of `CLOCK_MONOTONIC`.
 pub fn next_us(shared: &Shared) -> Option<u64> {
     let pause = shared.with(|watched| watched.pause)??;
     Some(now_us() + pause.left_us().min(LOOK_US))
 }
 
-/// Ends pauses when their time is over, and tells the log of them.
+/// Ends pauses that are over, and logs their beginning and end.
 #[derive(Default)]
 pub struct Pauses {
     told: Option<Pause>,
 }
 
 impl Pauses {
-    /// Looks at the one that there is.
+    /// Checks the present pause.
     pub fn step(&mut self, shared: &Shared, log: Log) {
         let looked = shared.with(|watched| (watched.resume_if_over(), watched.pause));
         let Some((over, pause)) = looked else { return };

@@ -1,4 +1,4 @@
-//! What the agent shows by itself: a line on a terminal, what a dry run would do, or JSON.
+//! What the agent prints while it runs: a line on a terminal, what a dry run would do, or JSON.
 
 use super::RunArgs;
 use crate::dry_run::DryRun;
@@ -8,18 +8,18 @@ use crate::top::report::print_json;
 use anyhow::Result;
 use tidegate_terminal::Bar;
 
-/// It, and what it has shown so far.
+/// The output, and what it has shown so far.
 pub struct Report {
     json: bool,
-    /// On standard error, and hidden where that is no terminal.
+    /// On standard error; hidden if that is no terminal.
     pub line: Bar,
-    /// What a dry run has seen.
+    /// What a dry run has seen so far.
     pub dry_run: DryRun,
     model: Model,
 }
 
 impl Report {
-    /// As asked for.
+    /// The output that the arguments ask for.
     pub fn new(args: &RunArgs) -> Self {
         let line = if args.json {
             Bar::hidden()
@@ -34,12 +34,12 @@ impl Report {
         }
     }
 
-    /// The kernel's tables are read only if somebody looks.
+    /// Whether anything is printed: otherwise the kernel's tables need not be read.
     pub fn is_wanted(&self, dry_run: bool) -> bool {
         self.json || dry_run || !self.line.is_hidden()
     }
 
-    /// Shows the present.
+    /// Prints the present state.
     pub fn show(&mut self, shared: &Shared, dry_run: bool) -> Result<()> {
         if !self.is_wanted(dry_run) {
             return Ok(());

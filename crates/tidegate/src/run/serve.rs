@@ -1,6 +1,5 @@
-//! The agent's state over a Unix socket, for `tidegate top` and other programs: a line of JSON for
-//! each line that asks for it (docs/internals/agent-json.md). Nothing is read from the kernel until then. Root can
-//! have it paused here.
+//! The agent's state over a Unix socket, for `tidegate top` and other programs: one line of JSON answers each line that
+//! asks (docs/internals/agent-json.md). The kernel's tables are read only then. Root can pause the agent here.
 
 mod readers;
 
@@ -23,11 +22,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// An agent that does not answer is given up. With a hundred thousand connections an answer is 70 MB, and the machine may be busy.
+/// How long a client waits for an answer. With a hundred thousand connections it is 70 MB, and the machine may be busy.
 const ANSWER: Duration = Duration::from_secs(30);
-/// Bytes of a question, at most.
+/// The longest question, in bytes.
 const QUESTION: u64 = 1024;
-/// What whoever comes too late is told.
+/// The answer to a question that comes after the end.
 const ENDED: &str = "the agent has ended";
 
 /// What a reader may ask for.
@@ -40,20 +39,20 @@ pub enum Question {
     About,
 }
 
-/// What root may have the agent do.
+/// What root may order.
 #[derive(Debug, Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase", tag = "do")]
 pub enum Order {
-    /// Steer nothing for so long, from now on.
+    /// Steer nothing for this long, from now on.
     Pause {
-        /// That is, [`LONGEST`] at most.
+        /// At most [`LONGEST`].
         seconds: u64,
     },
     /// Steer again.
     Resume,
 }
 
-/// Either.
+/// A question or an order.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -61,18 +60,18 @@ enum Line {
     Order(Order),
 }
 
-/// What has become of an order.
+/// The answer to an order.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ordered {
     /// As in [`Snapshot`].
     pub version: u32,
     /// Whether the agent was paused before.
     pub was_paused: bool,
-    /// As it is now.
+    /// The pause as it is now.
     pub paused: Option<Paused>,
 }
 
-/// What it gets where that is not possible.
+/// The answer to an order that failed.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Refusal {
     /// As in [`Snapshot`].
@@ -92,7 +91,7 @@ impl Drop for Served {
     }
 }
 
-/// Serves the agent at `path` until the process ends. `bell` rings when an order was followed.
+/// Serves the agent at `path` until the process ends. `bell` rings after each order.
 pub fn serve(path: &Path, shared: &Shared, bell: Bell) -> Result<Served> {
     let listener = listen(path)?;
     let served = Served {
@@ -109,7 +108,7 @@ pub fn serve(path: &Path, shared: &Shared, bell: Bell) -> Result<Served> {
     Ok(served)
 }
 
-/// Owner and group may connect: what is shown are addresses that the machine talks to.
+/// Owner and group may connect: the answers show which addresses the machine talks to.
 fn listen(path: &Path) -> Result<UnixListener> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
@@ -118,14 +117,14 @@ fn listen(path: &Path) -> Result<UnixListener> {
         bail!("{}: another process serves it", path.display());
     }
     remove_stale(path)?;
-    // Mode 0660 from the first moment: what is at the path later may be somebody else's.
+    // Mode 0660 from the first moment: a chmod later could hit a file that somebody else has put there.
     let before = umask(Mode::from_bits_truncate(0o117));
     let listener = UnixListener::bind(path);
     umask(before);
     listener.with_context(|| format!("serve {}", path.display()))
 }
 
-/// Removes the socket of an agent that was killed, and nothing else.
+/// Removes the socket of an agent that was killed; any other file stays.
 pub fn remove_stale(path: &Path) -> Result<()> {
     let about = match fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
@@ -137,7 +136,7 @@ pub fn remove_stale(path: &Path) -> Result<()> {
     fs::remove_file(path).with_context(|| format!("remove {}, which nobody serves", path.display()))
 }
 
-/// Who is asked, and who is told when something has changed.
+/// The agent that answers, and the bell that rings after an order.
 struct Asked {
     shared: Shared,
     bell: Bell,
@@ -147,7 +146,7 @@ fn accept(listener: &UnixListener, asked: &Arc<Asked>) {
     let readers = Arc::<Readers>::default();
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
-            // No descriptors, for one: not to be tried again at once.
+            // For example without free descriptors: an immediate retry would fail, too.
             thread::sleep(Duration::from_millis(100));
             continue;
         };
@@ -156,7 +155,7 @@ fn accept(listener: &UnixListener, asked: &Arc<Asked>) {
         };
         let asked = Arc::clone(asked);
         let _ = thread::Builder::new().name("reader".into()).spawn(move || {
-            // A reader that has gone is no error.
+            // A reader that closes its end is no error.
             let _ = answer(&stream, &place, &asked);
         });
     }
@@ -206,7 +205,7 @@ impl Asked {
         Ok(serde_json::to_vec(&about.context(ENDED)?)?)
     }
 
-    /// Does what root asks for. Who may only look may not.
+    /// Follows an order from root. Other users may only read.
     fn follow(&self, order: &Order, from: &UnixStream) -> Result<Vec<u8>> {
         let user = getsockopt(from, sockopt::PeerCredentials)?.uid();
         if ![0, geteuid().as_raw()].contains(&user) {
@@ -241,13 +240,13 @@ fn allowed(seconds: u64) -> Result<Duration> {
     Ok(time)
 }
 
-/// The other end.
+/// The client's end of the socket.
 pub struct Client {
     stream: BufReader<UnixStream>,
 }
 
 impl Client {
-    /// Connects to the agent at `path`; none if nobody serves it.
+    /// Connects to the agent at `path`; none if no agent serves it.
     pub fn connect(path: &Path) -> Result<Option<Self>> {
         match UnixStream::connect(path) {
             Ok(stream) => {
@@ -282,7 +281,7 @@ impl Client {
         Ok(snapshot)
     }
 
-    /// Has the agent do that.
+    /// Gives the agent an order.
     pub fn order(&mut self, order: &Order) -> Result<Ordered> {
         self.ask(order)
     }

@@ -1,20 +1,21 @@
-//! Whom shares are by is settled at the start, by what the machine is then. Says once if it has become another.
+//! The agent decides at the start, from the machine's interfaces, whether shares are by device or by flow. Logs once if
+//! it would decide otherwise now.
 
 use crate::run::log::Log;
 use serde_json::json;
 
-/// What passes sooner is not said: a route that moves, a bridge that is set up.
+/// A shorter change is not logged: a route that moves, a bridge that is being set up.
 const LASTS_US: u64 = 10_000_000;
 
-/// When it asks, and whether it has said so.
+/// When to check, and whether it was logged.
 pub struct Sharing {
-    /// Has to be so still then, µs of `CLOCK_MONOTONIC`.
+    /// When to check that a change has lasted, µs of `CLOCK_MONOTONIC`.
     due_us: Option<u64>,
     said: bool,
 }
 
 impl Sharing {
-    /// Asks soon: something may have changed since the settings were read, and before changes were heard of.
+    /// Checks soon: the machine may have changed after the settings were read and before we listened for changes.
     pub fn new(now_us: u64) -> Self {
         Self {
             due_us: Some(now_us + LASTS_US),
@@ -22,13 +23,13 @@ impl Sharing {
         }
     }
 
-    /// When it wants to be asked again, µs of `CLOCK_MONOTONIC`; none: when the machine changes.
+    /// When to check next, µs of `CLOCK_MONOTONIC`; none: when the machine changes.
     pub fn next_us(&self) -> Option<u64> {
         self.due_us.filter(|_| !self.said)
     }
 
-    /// Asks whether shares would be settled otherwise now, if the machine has changed or it is time. Whether that is to
-    /// be said.
+    /// Checks, if the machine has changed or a check is due, whether shares would be settled otherwise now. Whether
+    /// that is to be logged.
     pub fn is_news(&mut self, now_us: u64, changed: bool, differ: impl FnOnce() -> bool) -> bool {
         let is_due = self.due_us.is_some_and(|due_us| due_us <= now_us);
         if self.said || !(changed || is_due) {
@@ -43,7 +44,7 @@ impl Sharing {
     }
 }
 
-/// Shares are by device, or by flow, and would be by the other.
+/// Logs that shares are by device and would be by flow, or the reverse.
 pub fn tell(by_device: bool, log: Log) {
     let (is, would_be) = match by_device {
         true => ("device", "flow"),
@@ -60,7 +61,7 @@ pub fn tell(by_device: bool, log: Log) {
 mod tests {
     use super::{LASTS_US, Sharing};
 
-    /// One that was started long ago.
+    /// An agent that was started long ago.
     fn settled() -> Sharing {
         let mut sharing = Sharing::new(0);
         assert!(!sharing.is_news(LASTS_US, false, || false));
@@ -89,7 +90,7 @@ mod tests {
         assert!(!sharing.is_news(now_us + 1, true, || false));
         assert_eq!(sharing.next_us(), None);
         assert!(!sharing.is_news(now_us + LASTS_US, false, || panic!("nothing has changed")));
-        // It begins anew.
+        // The wait begins anew.
         assert!(!sharing.is_news(now_us + LASTS_US, true, || true));
         assert_eq!(sharing.next_us(), Some(now_us + 2 * LASTS_US));
     }

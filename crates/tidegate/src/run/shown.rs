@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use tidegate_admission::http::Server;
 
-/// Where the agent can be seen, as long as this lives.
+/// The places where the agent can be seen, until this is dropped.
 pub struct Shown {
     metrics: Option<Server>,
     page: Option<page::Served>,
@@ -22,8 +22,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Opens all. What was asked for and cannot be served is an error; a socket that cannot is told later:
-    /// to steer is what the agent is for, and to be looked at is not worth ending for.
+    /// Opens all of them. A page or metrics that cannot be served are an error, since the user asked for them. A socket
+    /// that cannot be served is only logged later: the agent can steer without it.
     pub fn open(settings: &Settings, args: &RunArgs, shared: &Shared, bell: Bell) -> Result<Shown> {
         let metrics = settings.metrics.map(|at| metrics::serve(at, shared));
         let page = settings.page.map(|at| page::serve(at, shared));
@@ -36,7 +36,7 @@ impl Shown {
         })
     }
 
-    /// Says where.
+    /// Logs the addresses.
     pub fn tell(&self, log: Log) {
         if let Some(server) = &self.metrics {
             let address = server.address().to_string();

@@ -1,4 +1,4 @@
-//! Lets a small part of the time pass unsteered, where the user allows that, so that the difference can be told.
+//! Lets a small part of the time pass unsteered, if the user allows it, to measure the difference.
 
 use crate::compare::{Action, Compare, Observation};
 use crate::run::log::Log;
@@ -7,12 +7,12 @@ use crate::udp::Idle;
 use anyhow::Result;
 use serde_json::json;
 
-/// So large a part of the time; none if that is 0.
+/// A comparison that leaves this part of the time unsteered; none if it is 0.
 pub fn wanted(part: f64) -> Option<Compare> {
     (part > 0.0).then(|| Compare::new(part, rand::random(), now_us()))
 }
 
-/// When it wants to look again, µs of `CLOCK_MONOTONIC`; none: there is nothing to be told, or a pause.
+/// When to look next, µs of `CLOCK_MONOTONIC`; none: no comparison was asked for, or there is a pause.
 pub fn next_us(shared: &Shared) -> Option<u64> {
     shared.with(|watched| {
         let compare = watched.compare.as_ref().filter(|_| watched.pause.is_none());
@@ -20,7 +20,7 @@ pub fn next_us(shared: &Shared) -> Option<u64> {
     })?
 }
 
-/// Looks, and begins or ends a trial if it is time for that, or if the agent is on other interfaces.
+/// Begins or ends an unsteered slot if it is time, or if the agent's interfaces have changed.
 pub fn step(shared: &Shared, log: Log) {
     let stepped = shared.with(|watched| {
         let places = places(watched);

@@ -1,11 +1,11 @@
-//! Follows units that rules name: what starts is found within a second, and its flows are judged once more.
+//! Follows the systemd units that rules name: we find a unit that starts within a second, and judge its flows again.
 
 use crate::run::log::Log;
 use crate::snapshot::{Shared, now_us};
 use serde_json::json;
 use tidegate_agent::Rules;
 
-/// Between two looks, where a rule names any.
+/// Time between two looks, if any rule names a unit.
 const LOOK_US: u64 = 1_000_000;
 
 /// When to look.
@@ -14,17 +14,17 @@ pub struct Units {
 }
 
 impl Units {
-    /// From now on.
+    /// The first look is due now.
     pub fn new(now_us: u64) -> Self {
         Self { next_us: now_us }
     }
 
-    /// When it wants to look again, µs of `CLOCK_MONOTONIC`; none: these rules name none.
+    /// When the next look is due, µs of `CLOCK_MONOTONIC`; none: no rule names a unit.
     pub fn next_us(&self, rules: &Rules) -> Option<u64> {
         rules.ask_units().then_some(self.next_us)
     }
 
-    /// Looks, if it is time.
+    /// Looks, if a look is due.
     pub fn step(&mut self, shared: &Shared, log: Log) {
         let now_us = now_us();
         if now_us < self.next_us {

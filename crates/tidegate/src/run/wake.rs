@@ -1,4 +1,4 @@
-//! Sleeping until there is something to do: at rest the agent costs nothing.
+//! Sleeps until there is something to do: an idle agent costs nothing.
 
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -29,20 +29,20 @@ impl Wake {
         Ok(Self { reader, writer })
     }
 
-    /// For a thread that wants to wake the main one.
+    /// A bell for a thread that wants to wake the main one.
     pub fn bell(&self) -> Result<Bell> {
         Ok(Bell(self.writer.try_clone().context("copy a descriptor")?))
     }
 
-    /// Sleeps until woken, or for so long.
+    /// Sleeps until woken, or for `at_most`.
     pub fn wait(&self, at_most: Option<Duration>) {
-        // Rounded up: to wake up early is to do so again.
+        // Rounded up to milliseconds: waking up early would only mean another sleep.
         let timeout = at_most.map(|d| d + Duration::from_micros(999));
         let timeout = timeout.map_or(PollTimeout::NONE, |d| {
             PollTimeout::try_from(d).unwrap_or(PollTimeout::MAX)
         });
         let mut wakes = [PollFd::new(self.reader.as_fd(), PollFlags::POLLIN)];
-        // Interrupted: the signal has written, too, and the next call returns at once.
+        // If poll was interrupted, the signal has written to the socket, too: the next call returns at once.
         let _ = poll(&mut wakes, timeout);
         let mut rung = [0; 64];
         while (&self.reader).read(&mut rung).is_ok_and(|n| n > 0) {}
@@ -53,9 +53,9 @@ impl Wake {
 pub struct Bell(UnixStream);
 
 impl Bell {
-    /// Does so.
+    /// Wakes it.
     pub fn ring(&self) {
-        // Full: it is awake already.
+        // If the socket is full, the main thread is awake already.
         let _ = (&self.0).write(&[0]);
     }
 }

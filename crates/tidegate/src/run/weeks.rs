@@ -1,4 +1,4 @@
-//! Says in the log once a week what the week was like, for somebody who reads it once a week.
+//! Logs once a week what the week was like.
 
 use crate::account::Spread;
 use crate::run::log::Log;
@@ -10,22 +10,22 @@ use serde::Serialize;
 use serde_json::json;
 use tidegate_agent::Direction;
 
-/// Hours of a week.
+/// Hours in a week.
 const HOURS: u64 = 7 * 24;
 
 /// What was carried and met since the last line.
 pub struct Weeks {
-    /// Between two lines, in µs; none: never.
+    /// Time between two lines, in µs; none: no lines.
     length_us: Option<u64>,
-    /// The first look, and the last.
+    /// The first look since the last line, and the one at the last hour.
     began: Option<Observation>,
     hour: Option<Observation>,
-    /// The largest rate of an hour so far, by [`Direction::ALL`].
+    /// The highest rate of an hour so far, by [`Direction::ALL`].
     busiest_bps: [f64; 2],
     next_us: u64,
 }
 
-/// One direction of it.
+/// One direction of the week.
 #[derive(Debug, Serialize)]
 struct Way {
     direction: Direction,
@@ -33,12 +33,12 @@ struct Way {
     /// None: nothing was measured.
     queue: Option<Spread>,
     longest_us: Option<u64>,
-    /// Of its busiest hour.
+    /// Bits a second in its busiest hour.
     busiest_bps: f64,
 }
 
 impl Weeks {
-    /// A line every so many seconds from now on; 0: none.
+    /// A line every `seconds` from now on; 0: none.
     pub fn new(seconds: u32, shared: &Shared) -> Self {
         let length_us = (seconds > 0).then(|| u64::from(seconds) * 1_000_000);
         let began = shared.observe().and_then(Result::ok);
@@ -51,12 +51,12 @@ impl Weeks {
         }
     }
 
-    /// When it wants to look again, µs of `CLOCK_MONOTONIC`; none: never.
+    /// When the next look is due, µs of `CLOCK_MONOTONIC`; none: never.
     pub fn next_us(&self) -> Option<u64> {
         self.length_us.map(|_| self.next_us)
     }
 
-    /// Looks, if an hour is over, and says what there was if it is time for that.
+    /// Looks if an hour is over, and logs the line if it is due.
     pub fn step(&mut self, shared: &Shared, log: Log) {
         let (Some(length_us), now_us) = (self.length_us, now_us()) else {
             return;
@@ -65,7 +65,7 @@ impl Weeks {
             return;
         }
         self.next_us = now_us + length_us / HOURS;
-        // One that could not be taken is missing, and the next one covers its time.
+        // If a look fails it is missing; the next one covers its time.
         let Some(Ok(now)) = shared.observe() else {
             return;
         };

@@ -9,7 +9,7 @@ use std::path::Path;
 use tidegate_scenario::{RunResult, Variation};
 use tidegate_sweep::{Rows, Shards, batches, cells};
 
-/// What is written.
+/// Writes the rows.
 pub struct Out<'a> {
     identities: Identities<'a>,
     columns: Vec<String>,
@@ -22,17 +22,17 @@ enum To {
     Folder(Folder),
 }
 
-/// Shards, and what is to become the next ones.
+/// Shards, and the rows of the next ones.
 struct Folder {
     shards: Shards,
-    /// The first run of each that is to come, and how many there are in it.
+    /// The first run of each shard to come, and how many runs it holds.
     to_come: VecDeque<(usize, usize)>,
-    /// Rows of the next one, with their identities.
+    /// Rows of the next shard, with their identities.
     rows: Vec<(Vec<String>, Vec<String>)>,
 }
 
 impl<'a> Out<'a> {
-    /// As the arguments say it; and the runs that are to be done for it, in their order.
+    /// The output that the arguments ask for, and the runs still to do for it, in order.
     pub fn new(
         args: &SimArgs,
         variants: &'a [Variant],
@@ -104,12 +104,12 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Whether rows are kept anywhere.
+    /// Whether rows are written anywhere.
     pub fn is_kept(&self) -> bool {
         !matches!(self.to, To::Nowhere)
     }
 
-    /// Takes the result of the next of the jobs.
+    /// Takes the result of the next job.
     pub fn take(&mut self, job: &Job, result: &RunResult) -> Result<()> {
         let identity = self.identities.of(job);
         match &mut self.to {
@@ -137,7 +137,7 @@ impl Folder {
     }
 }
 
-/// A folder is one that is there, or whose name ends as a folder's.
+/// Whether the path is a folder, or its name ends in "/".
 fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
 }

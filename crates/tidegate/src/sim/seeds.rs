@@ -1,11 +1,11 @@
-//! A scenario's runs over several seeds, in one table: means, with their 95 % confidence intervals.
+//! Combines a scenario's runs over several seeds in one table: means with their 95 % confidence intervals.
 
 use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::ResultSet;
 use tidegate_study::Estimate;
 use tidegate_terminal::{Cell, Style, Table};
 
-/// A column: of which metric, how it is called, what it is multiplied with, and its decimals.
+/// A column: its metric, its heading, its scale and its decimals.
 struct Column {
     metric: &'static str,
     head: &'static str,
@@ -38,11 +38,12 @@ const COLUMNS: [Column; 13] = [
     column("responsiveness_rpm", "respons.\nRPM", 1.0, 0),
 ];
 
-/// Said below the table if a link plays a recording.
+/// Note below the table if a link plays a recording.
 const ONE_PIECE: &str = "Each seed plays the same piece of a recording: no interval tells of the rest. begin_by_seed = true on its \
      link begins it elsewhere for each.\n";
 
-/// The table of `sets`, which differ in their seeds alone; `one_piece`: a link plays the same piece of its recording in all.
+/// The table of `sets`, which differ only in their seeds; `one_piece`: a link plays the same piece of its recording in
+/// all of them.
 pub fn table(sets: &[ResultSet], one_piece: bool) -> String {
     let Some(first) = sets.first() else {
         return String::new();
@@ -67,7 +68,7 @@ pub fn table(sets: &[ResultSet], one_piece: bool) -> String {
         table.row(std::iter::once(Cell::new(run)).chain(cells));
     }
     table.gap(2);
-    // A variant's name ends with its seed, which turns fastest.
+    // A variant's name ends with its seed, which varies fastest.
     let name = first.scenario.rsplit_once(" seed=");
     let name = name.map_or(first.scenario.as_str(), |(name, _)| name);
     let means = match are_alike(sets) {
@@ -81,7 +82,7 @@ pub fn table(sets: &[ResultSet], one_piece: bool) -> String {
     format!("{name}: {means}\n{}\n{about}", table.trimmed())
 }
 
-/// Whether no seed has changed any number.
+/// Whether all seeds gave the same numbers.
 fn are_alike(sets: &[ResultSet]) -> bool {
     let numbers = |set: &ResultSet| -> Vec<Option<f64>> {
         let measured = set.runs.iter().map(Measured::new);
@@ -97,14 +98,14 @@ fn number(text: String) -> Cell {
     Cell::new(text).right()
 }
 
-/// What each seed measured of that run.
+/// The values that each seed measured in that run.
 fn values(sets: &[ResultSet], run: usize, column: &Column) -> Vec<f64> {
     let metric = METRICS.iter().find(|metric| metric.name == column.metric);
     let of_seed = |set: &ResultSet| metric?.value(&Measured::new(set.runs.get(run)?));
     sets.iter().filter_map(of_seed).collect()
 }
 
-/// Their mean; none where no seed measured anything.
+/// The mean with its interval; none if no seed measured a value.
 fn estimate(values: &[f64]) -> Option<Estimate> {
     let sum: f64 = values.iter().sum();
     let count = values.len();
@@ -121,7 +122,7 @@ fn written(estimate: Estimate, column: &Column) -> String {
     let value = estimate.value * column.scale;
     let shown = |value: f64| format!("{value:.decimals$}");
     let margin = estimate.margin.map(|margin| shown(margin * column.scale));
-    // One of ±0.0 would claim what no seed has shown.
+    // We show no ±0.0: it would claim more precision than the seeds have shown.
     match margin.filter(|margin| *margin != shown(0.0)) {
         Some(margin) => format!("{} ±{margin}", shown(value)),
         None => shown(value),
@@ -136,7 +137,7 @@ mod tests {
     fn a_mean_has_students_interval() {
         let estimate = estimate(&[1.0, 2.0, 3.0]).unwrap();
         assert!((estimate.value - 2.0).abs() < 1e-12);
-        // t of 2 degrees of freedom, times the standard error 1/√3.
+        // Student's t for 2 degrees of freedom, times the standard error 1/√3.
         assert!((estimate.margin.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-3);
     }
 

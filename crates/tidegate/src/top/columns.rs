@@ -1,4 +1,4 @@
-//! The columns, and which of them a terminal has room for.
+//! The columns, and which of them fit on a terminal.
 
 use crate::top::order::Order;
 use crate::top::row::{Row, endpoint};
@@ -15,7 +15,7 @@ pub enum Column {
     Remote,
     /// This machine's end.
     Local,
-    /// The device whose it is, where shares are by device.
+    /// The device that the flow belongs to, if shares are by device.
     Device,
     /// The interface.
     Interface,
@@ -29,11 +29,11 @@ pub enum Column {
     RttMin,
     /// Rate.
     Rate,
-    /// Window as the sender is told.
+    /// Window that the sender is told.
     Window,
-    /// Window as the kernel had it.
+    /// Window that the kernel would have advertised.
     Kernel,
-    /// What its packets say of congestion.
+    /// Its packets' ECN codepoints.
     Ecn,
     /// Payload bytes so far.
     Bytes,
@@ -41,7 +41,7 @@ pub enum Column {
     Why,
 }
 
-/// As they stand.
+/// From left to right.
 pub const ALL: [Column; 15] = [
     Column::Direction,
     Column::Device,
@@ -59,7 +59,7 @@ pub const ALL: [Column; 15] = [
     Column::Interface,
     Column::Local,
 ];
-/// What goes first where there is no room.
+/// In the order in which columns are left out on a narrow terminal.
 const DISPENSABLE: [Column; 12] = [
     Column::Local,
     Column::Interface,
@@ -74,13 +74,13 @@ const DISPENSABLE: [Column; 12] = [
     Column::Why,
     Column::Rate,
 ];
-/// An IPv6 address and a port need no more.
+/// Enough for an IPv6 address with a port.
 const LONGEST_END: u16 = 47;
-/// Characters of a name where there is no column for it.
+/// The longest name in characters, outside of a column.
 pub const LONGEST_NAME: u16 = 64;
 
 impl Column {
-    /// Its head.
+    /// Its heading.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Direction => "",
@@ -101,7 +101,7 @@ impl Column {
         }
     }
 
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     #[cfg(feature = "full")]
     pub const fn about(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ impl Column {
         }
     }
 
-    /// The order that it stands for.
+    /// The order that sorts by this column.
     pub const fn order(self) -> Option<Order> {
         Some(match self {
             Self::Remote => Order::Remote,
@@ -155,7 +155,7 @@ impl Column {
         })
     }
 
-    /// Whether it holds numbers, which stand to the right.
+    /// Whether it holds numbers, which are aligned right.
     pub const fn is_number(self) -> bool {
         matches!(
             self,
@@ -170,7 +170,7 @@ impl Column {
         )
     }
 
-    /// Characters that it needs.
+    /// Its width in characters.
     pub const fn width(self) -> u16 {
         match self {
             Self::Direction => 1,
@@ -185,7 +185,7 @@ impl Column {
         }
     }
 
-    /// What stands in a row, in at most `width` characters.
+    /// The cell of a row, in at most `width` characters.
     pub fn cell(self, row: &Row, width: u16) -> String {
         let known = |text: Option<String>| text.unwrap_or_else(|| "–".into());
         match self {
@@ -214,8 +214,8 @@ impl Column {
     }
 }
 
-/// The columns for a terminal, each with its width; what is over goes to the ends' addresses. Devices have one where shares
-/// are by device.
+/// The columns for a terminal, each with its width; spare room goes to the addresses. If shares are by device, devices
+/// have a column.
 pub fn columns(width: u16, by_device: bool) -> Vec<(Column, u16)> {
     let mut columns = ALL.to_vec();
     columns.retain(|c| by_device || *c != Column::Device);
@@ -245,7 +245,8 @@ pub fn name_in(name: &str, width: u16) -> String {
     cut(&shown(name), width.into()).into_owned()
 }
 
-/// A far end by its name, in at most `width` characters: of what is too long the head goes, as whose it is stands last.
+/// A far end by its name, in at most `width` characters. A long name loses its beginning, since the owner's domain
+/// comes last.
 fn fit_name(name: &str, port: u16, width: usize) -> String {
     let text = match port {
         0 => shown(name).into_owned(),
@@ -260,7 +261,7 @@ fn fit_name(name: &str, port: u16, width: usize) -> String {
     }
 }
 
-/// An end in at most `width` characters: of what is too long the middle goes, for the port tells most.
+/// An address and port in at most `width` characters. A long one loses its middle, since the port says most.
 fn fit(end: &Endpoint, width: usize) -> String {
     let text = endpoint(end);
     if text.len() <= width {

@@ -1,27 +1,27 @@
-//! The programs' counters of bytes from one look to the next, each compared with itself alone: data of one connection may
-//! be counted in several tables.
+//! Compares the programs' byte counters from one look to the next, each with itself: data of one connection may be
+//! counted in several tables.
 
 use crate::top::row::Key;
 use std::collections::HashMap;
 
-/// A counter that was not met for so long is forgotten.
+/// A counter that was not seen for this long is forgotten.
 const FORGOTTEN_US: u64 = 60_000_000;
 
-/// Which table it is in.
+/// The table that a counter is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
-    /// TCP that is measured.
+    /// Measured TCP.
     Flows,
     /// TCP that is left alone.
     Left,
-    /// What has no window.
+    /// Traffic without a window.
     Windowless,
 }
 
-/// A counter.
+/// A byte counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// Since when it counts, µs of CLOCK_MONOTONIC: another moment, another counter.
+    /// Since when it counts, µs of CLOCK_MONOTONIC. A counter with another start is another counter.
     pub since_us: u64,
     /// Bytes since then.
     pub bytes: u64,
@@ -36,15 +36,15 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The next look, so long after the last one; none: there was none to compare with.
+    /// Begins the next look, `elapsed_us` after the last one; none: there was no look to compare with.
     pub fn look(&mut self, at_us: u64, elapsed_us: Option<u64>) {
         self.known
             .retain(|_, (_, seen_us)| *seen_us + FORGOTTEN_US > at_us);
         (self.at_us, self.elapsed_us) = (at_us, elapsed_us);
     }
 
-    /// Bytes, and bits a second since the look before; of a counter that is new since then, all that it has. Some bytes
-    /// are on their way from one sum of the programs to another while these are read: no count falls.
+    /// Bytes so far, and bits a second since the last look; for a new counter, all its bytes count as new. The programs
+    /// move bytes between their sums while we read, so we keep a count from falling.
     pub fn take(&mut self, table: Table, key: &Key, now: Count) -> (u64, Option<f64>) {
         let before = self.known.get(&(table, key.clone()));
         let before = before.filter(|(count, _)| count.since_us == now.since_us);
@@ -80,7 +80,7 @@ mod tests {
         Count { since_us, bytes }
     }
 
-    /// After a look at which the flow had brought 1 MB in each table.
+    /// The counters after a look at which the flow had 1 MB in each table.
     fn seen() -> Counters {
         let mut counters = Counters::default();
         counters.look(SECOND_US, None);

@@ -1,4 +1,4 @@
-//! What explains the decision about one flow, in sentences.
+//! Explains in sentences what was decided about one flow.
 
 use crate::top::columns::{LONGEST_NAME, name_in};
 use crate::top::model::Model;
@@ -106,7 +106,7 @@ fn windows(model: &Model, flow: &FlowView) -> String {
     )
 }
 
-/// What is held of a flow, and by what; nothing of one without a record.
+/// How a flow is held, and by which law; nothing without a record.
 fn hold(hold: &HoldView) -> Vec<String> {
     let Some(sender) = hold.sender else {
         return Vec::new();
@@ -159,7 +159,7 @@ fn windowless(model: &Model, way: &WindowlessView) -> [String; 2] {
     ]
 }
 
-/// With whom it shares its queue, and how the law sees that.
+/// Which flows share its queue, and how the law sees the queue.
 fn queue(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
     let group = model.path_of(row).and_then(|path| {
         let mut groups = path.groups.iter();
@@ -178,7 +178,7 @@ fn queue(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
     ))
 }
 
-/// For how long it has competed, if it does.
+/// How long it has competed with others, if it does.
 fn competing(record: &RecordView, now_us: u64) -> String {
     record
         .competing_since_us

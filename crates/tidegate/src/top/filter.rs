@@ -1,9 +1,9 @@
-//! Which rows are wanted.
+//! The filter: which rows to show.
 
 use crate::top::row::{Row, endpoint};
 use tidegate_agent::Direction;
 
-/// Words that a row has to have, all of them.
+/// Words that a row must match, all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Filter(Vec<Word>);
 
@@ -25,12 +25,12 @@ enum Test {
 }
 
 impl Filter {
-    /// A filter from what a person typed; every text is one.
+    /// A filter from the text that a person typed; every text is valid.
     pub fn new(text: &str) -> Self {
         Self(text.split_whitespace().map(Word::new).collect())
     }
 
-    /// Whether the row has every word.
+    /// Whether the row matches every word.
     pub fn admits(&self, row: &Row) -> bool {
         self.0.iter().all(|w| w.test.holds(row) == w.wanted)
     }

@@ -1,4 +1,4 @@
-//! Snapshots in, rows out. Without a clock and without a terminal.
+//! Turns snapshots into rows. It needs neither a clock nor a terminal.
 
 use crate::account::Account;
 use crate::devices::DeviceView;
@@ -15,58 +15,58 @@ use tidegate_agent::{
     TableView, WindowlessView,
 };
 
-/// Without packets for longer a flow is idle.
+/// A flow without packets for longer than this is idle.
 const LIVE_US: u64 = 5_000_000;
-/// Idle ones are shown for so long,
+/// How long idle flows are shown,
 const IDLE_US: u64 = 60_000_000;
-/// closed ones for so long.
+/// and how long closed ones.
 const CLOSED_US: u64 = 15_000_000;
 
-/// Of what has no window, only what has brought so much is a row: most are questions to a name server.
+/// A flow without a window gets a row once it has this many bytes: most are queries to a name server.
 const BULK: u64 = 100_000;
 
-/// What was seen, and how fast it changes.
+/// The last snapshot, and how fast things change.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// The agent.
+    /// The agent that the snapshot is from.
     pub about: About,
-    /// When it was last looked at, µs of CLOCK_MONOTONIC; 0: never.
+    /// Time of the last snapshot, µs of CLOCK_MONOTONIC; 0: none yet.
     pub at_us: u64,
-    /// What became of the packets.
+    /// What was done with packets, counted by reason.
     pub counts: Vec<tidegate_agent::Count>,
     /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
-    /// Devices whose flows these are, where shares are by device.
+    /// Devices that flows belong to, if shares are by device.
     pub devices: Vec<DeviceView>,
     /// How full the tables of flows are.
     pub tables: Vec<TableView>,
-    /// What the hold has done; absent without it.
+    /// Totals of the hold; absent without one.
     pub hold: Option<HoldCounts>,
-    /// What was done of late; of an agent that does not tell, nothing.
+    /// The account of the last hour; empty from an agent that sends none.
     pub account: Account,
     rows: Vec<Row>,
     counters: Counters,
-    /// What the devices are called, by number.
+    /// Names of the devices, by number.
     labels: HashMap<u32, String>,
-    /// Bytes that the paths had carried when last seen, by [`Kind::ALL`].
+    /// Bytes that each path had carried at the last snapshot, by [`Kind::ALL`].
     carried: HashMap<(Direction, u32), [u64; Kind::ALL.len()]>,
 }
 
-/// What is to be shown, and how.
+/// Which rows to show, and in which order.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// By what rows are sorted.
+    /// What to sort by.
     pub order: Order,
-    /// The other way round.
+    /// Whether the order is reversed.
     pub reverse: bool,
-    /// Which rows.
+    /// Which rows match.
     pub filter: Filter,
-    /// Those that ended or idle, and small ones, too.
+    /// Whether to show ended, idle and small flows, too.
     pub all: bool,
 }
 
 impl Model {
-    /// In words, that the tables are too small; none if nothing was pushed out.
+    /// A sentence if the tables are too small; none if no flow was pushed out.
     pub fn crowded(&self) -> Option<String> {
         let gone = self.tables.iter().filter(|t| t.pushed_out > 0);
         let each = gone.map(|t| {
@@ -88,13 +88,13 @@ impl Model {
         (!each.is_empty()).then(words)
     }
 
-    /// Takes a look into account.
+    /// Takes in a snapshot.
     pub fn update(&mut self, snapshot: Snapshot) {
         let elapsed_us = match self.at_us {
             0 => None,
             before_us => Some(snapshot.at_us.saturating_sub(before_us)).filter(|us| *us > 0),
         };
-        // Another process counts from another start.
+        // A new process counts from 0.
         let same = self.about.pid == snapshot.agent.pid;
         let elapsed_us = elapsed_us.filter(|_| same);
         self.at_us = snapshot.at_us;
@@ -137,7 +137,7 @@ impl Model {
             let row = self.windowless_row(way);
             rows.insert(row.key.clone(), row);
         }
-        // What the agent has forgotten, or ended without.
+        // Flows that the agent has forgotten, or that ended with it, stay as closed rows for a while.
         for row in before {
             if row.seen_us + CLOSED_US > self.at_us {
                 rows.entry(row.key.clone()).or_insert(Row {
@@ -285,7 +285,7 @@ impl Model {
         }
     }
 
-    /// The kinds of a path's traffic, the most first: by what came of late, and then by all that did.
+    /// The kinds of a path's traffic, sorted by recent rate, then by bytes so far.
     fn kinds(
         &mut self,
         path: (Direction, u32),
@@ -333,7 +333,7 @@ impl Model {
         }
     }
 
-    /// What the devices have on a path, the fastest first.
+    /// The devices with flows on a path, the fastest first.
     fn device_rows(&self, path: (Direction, u32)) -> Vec<DeviceRow> {
         let mut devices: HashMap<u32, DeviceRow> = HashMap::new();
         let live = self
@@ -372,12 +372,12 @@ impl Model {
         &self.rows
     }
 
-    /// The same, to be completed.
+    /// All rows, to be completed with names.
     pub fn rows_mut(&mut self) -> &mut [Row] {
         &mut self.rows
     }
 
-    /// The rows that are wanted, in order.
+    /// The selected rows, in order.
     pub fn rows(&self, selection: &Selection) -> Vec<&Row> {
         let shown = |row: &&Row| {
             (selection.all || self.is_recent(row) && !is_small(row)) && selection.filter.admits(row)
@@ -396,7 +396,7 @@ impl Model {
 
     fn is_recent(&self, row: &Row) -> bool {
         let age_us = self.at_us.saturating_sub(row.seen_us);
-        // A FIN counts as a byte: the direction of a connection in which nothing was said.
+        // A FIN counts as one byte, so a direction that carried nothing has one byte.
         row.bytes > 1
             && match row.state {
                 State::Live => true,
@@ -405,7 +405,7 @@ impl Model {
             }
     }
 
-    /// In a line, for `tidegate run` on a terminal.
+    /// The state on one line, for `tidegate run` on a terminal.
     pub fn status(&self) -> String {
         let directions = Direction::ALL.map(|direction| {
             let selection = Selection::default();
@@ -428,13 +428,13 @@ impl Model {
     }
 }
 
-/// Whether it is one of the many short exchanges that have no window.
+/// Whether it is one of the many short exchanges without a window.
 fn is_small(row: &Row) -> bool {
     matches!(row.seen, Seen::Windowless(_)) && row.bytes < BULK
 }
 
-/// Whether what came last of a measured flow was left alone. Data that came before the first answer had left are no flow
-/// of their own; what has no clock is measured, too.
+/// Whether data that are left alone are newer than the measured flow of the same connection. Data from before the first
+/// answer are no flow of their own; a flow whose clock is unknown counts in both tables.
 fn has_taken_over(left: &Row, flow: &Row) -> bool {
     match (&left.seen, &flow.seen) {
         (Seen::Left(left), Seen::Flow(flow)) if left.reason != Reason::NoClock => {

@@ -1,5 +1,5 @@
-//! Names of the far ends, by the system's resolver: asked for beside the display, which never waits for one. Whoever has an
-//! address says what it is called, so a name proves nothing, and may hold anything.
+//! Names of the far ends, from the system's resolver. We look them up on other threads, so that the display never
+//! waits. The owner of an address chooses its name, so a name proves nothing and may contain anything.
 
 use crate::top::filter::Filter;
 use crate::top::model::{Model, Selection};
@@ -11,18 +11,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// How many the resolver is asked for at a time: it waits for some seconds for a name server that does not answer.
+/// How many lookups run at once: a lookup takes seconds if a name server does not answer.
 const AT_A_TIME: usize = 4;
-/// Addresses that may wait to be asked for, and those that are remembered.
+/// How many addresses may wait for a lookup, and how many names are remembered.
 const WAITING: usize = 256;
 const MOST: usize = 4096;
-/// Rows whose names are wanted: more nobody reads.
+/// How many rows get names: nobody reads more.
 const ROWS: usize = 200;
 
-/// What is known of addresses.
+/// Names that are known.
 #[derive(Default)]
 struct Known {
-    /// None: it is being asked for, or has no name.
+    /// None: the lookup is under way, or the address has no name.
     names: HashMap<IpAddr, Option<Arc<str>>>,
     waiting: VecDeque<IpAddr>,
 }
@@ -33,15 +33,15 @@ struct Asked {
     more: Condvar,
 }
 
-/// Them; or nothing, where nobody wants any.
+/// Names of far ends; none unless the user asked for them.
 #[derive(Default)]
 pub struct Names(Option<Arc<Asked>>);
 
 impl Names {
-    /// Begins to ask, if they are wanted. Threads that wait for a name server end with the process.
+    /// Starts the lookups if names are wanted. Threads that wait for a name server end with the process.
     ///
     /// # Errors
-    /// Without threads.
+    /// If no thread can be started.
     pub fn start(wanted: bool) -> Result<Self> {
         if !wanted {
             return Ok(Self::default());
@@ -57,10 +57,10 @@ impl Names {
         Ok(Self(Some(asked)))
     }
 
-    /// Gives the model's rows names, as far as they are known; others are asked for.
+    /// Gives the model's rows their names if they are known; looks up the others.
     pub fn give(&self, model: &mut Model, selection: &Selection) {
         let Some(asked) = &self.0 else { return };
-        // A filter may be about a name.
+        // Rows that the filter hides need names, too: it may match a name.
         let all = Selection {
             filter: Filter::default(),
             ..selection.clone()
@@ -96,7 +96,7 @@ impl Asked {
         None
     }
 
-    /// Asks for one after the other.
+    /// Looks up one address after the other.
     fn answer(&self) {
         loop {
             let address = self.next();
@@ -117,7 +117,7 @@ impl Asked {
     }
 }
 
-/// What the resolver says, which reads /etc/hosts and asks name servers as nsswitch.conf(5) has it.
+/// Asks the system's resolver, which uses /etc/hosts and name servers as nsswitch.conf(5) says.
 fn ask(address: IpAddr) -> Option<Arc<str>> {
     let of = SockaddrStorage::from(SocketAddr::new(address, 0));
     let mut room = [0_u8; libc::NI_MAXHOST as usize];

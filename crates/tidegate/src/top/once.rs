@@ -6,7 +6,7 @@ use crate::top::row::{PathRow, Row};
 use crate::top::units::{delay, duration, flows_in_words, rate, share};
 use tidegate_terminal::{Cell, Style, Table};
 
-/// Wide enough for every column where it is no terminal that shows them.
+/// Width for output that is no terminal: room for every column.
 const WIDE: u16 = 140;
 
 /// The interfaces with their groups, and a row for each flow.
@@ -45,7 +45,7 @@ fn cell(text: &str, column: Column) -> Cell {
     }
 }
 
-/// The queue, and who shares it.
+/// The path's queue, and which flows share it.
 fn what_passes(path: &PathRow) -> String {
     if path.rate_bps() == 0.0 && path.alone == 0 && path.groups.is_empty() {
         return "nothing passes".to_owned();

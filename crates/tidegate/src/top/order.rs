@@ -1,4 +1,4 @@
-//! By what rows are sorted.
+//! The order of rows.
 
 use crate::top::row::Row;
 use clap::ValueEnum;
@@ -33,14 +33,14 @@ pub enum Order {
     Group,
 }
 
-/// Where a row stands when those that share a queue stand together; who is alone comes last.
+/// Sort key that keeps rows of one queue together; flows that share no queue come last.
 fn queue_of(row: &Row) -> (bool, u32, Direction, Option<u32>) {
     let group = row.group();
     (group.is_none(), row.key.ifindex, row.key.direction, group)
 }
 
 impl Order {
-    /// Which row comes first. What happens comes before what happened.
+    /// Which row comes first. Live rows come before idle and closed ones.
     pub fn compare(self, a: &Row, b: &Row) -> Ordering {
         a.state
             .cmp(&b.state)
@@ -67,12 +67,12 @@ impl Order {
             Self::Remote => (a.key.remote, a.key.local).cmp(&(b.key.remote, b.key.local)),
             Self::Device => (a.device.is_none(), &a.device).cmp(&(b.device.is_none(), &b.device)),
             Self::Why => a.why().cmp(&b.why()),
-            // What is not known comes last.
+            // Unknown values come last.
             _ => number(b).partial_cmp(&number(a)).unwrap_or(Ordering::Equal),
         }
     }
 
-    /// The one `by` places after this one, around.
+    /// The order `by` places after this one, wrapping around.
     pub fn step(self, by: isize) -> Self {
         let all = Self::value_variants();
         let at = all.iter().position(|o| *o == self).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What programs get: the same rows as people, with everything that is known of each.
+//! The JSON of `top`: the same rows as on the screen, with everything that is known of each.
 
 use crate::account::Account;
 use crate::devices::DeviceView;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::Write;
 use tidegate_agent::{Count, FlowView, LeftView, Limit, TableView, WindowlessView};
 
-/// A look (docs/internals/agent-json.md).
+/// A snapshot (docs/internals/agent-json.md).
 #[derive(Serialize)]
 pub struct Report<'a> {
     version: u32,
@@ -62,7 +62,7 @@ impl<'a, T> Line<'a, T> {
 }
 
 impl<'a> Report<'a> {
-    /// Of these rows.
+    /// The report of these rows.
     pub fn new(model: &'a Model, rows: &[&'a Row]) -> Self {
         let (mut flows, mut left, mut windowless) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows {
@@ -101,7 +101,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Why the flow is in its group, or alone.
+/// Why the flow is in its group, or in none.
 fn why_group(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
     let groups = &model.path_of(row)?.groups;
     let group = groups.iter().find(|g| Some(g.view.group) == flow.group);
@@ -109,7 +109,7 @@ fn why_group(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
     model.about.law.is_on_path().then(because)
 }
 
-/// Prints everything.
+/// Prints the whole state as JSON.
 pub fn print_json(model: &Model) -> Result<()> {
     let selection = Selection {
         all: true,

@@ -1,4 +1,4 @@
-//! One line of the view: a flow, data that are left alone, or what has no window.
+//! A row of the view: a measured flow, data that are left alone, or a flow without a window.
 
 use crate::top::units::share;
 use serde::Serialize;
@@ -8,10 +8,10 @@ use tidegate_agent::{
     WindowlessView,
 };
 
-/// Which data it is.
+/// Identifies a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Which way they go.
+    /// Which way the data go.
     pub direction: Direction,
     /// This machine's end.
     pub local: Endpoint,
@@ -19,43 +19,43 @@ pub struct Key {
     pub remote: Endpoint,
     /// Interface index.
     pub ifindex: u32,
-    /// The number of what IP carries.
+    /// The IP protocol number.
     pub protocol: u32,
 }
 
-/// Whether something happens.
+/// Whether packets still pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// There were packets a moment ago.
+    /// Packets passed a moment ago.
     Live,
-    /// There were none.
+    /// No packet passed of late.
     Idle,
     /// The data are over, or the agent has forgotten them.
     Closed,
 }
 
-/// What the kernel program shows of it.
+/// What the kernel program shows of the data.
 #[derive(Clone, Debug)]
 pub enum Seen {
-    /// It is measured.
+    /// A measured flow.
     Flow(FlowView),
-    /// It is TCP that is left alone.
+    /// TCP that is left alone.
     Left(LeftView),
-    /// It has no window.
+    /// Traffic without a window.
     Windowless(WindowlessView),
 }
 
-/// One line.
+/// A row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Which data.
+    /// Which data it shows.
     pub key: Key,
-    /// What the far end is called, where that is wanted and known.
+    /// The far end's name, if names are wanted and it is known.
     pub remote_name: Option<Arc<str>>,
     /// The interface's name.
     pub interface: String,
-    /// What its device is called, where shares are by device and it is known.
+    /// The device's name, if shares are by device and it is known.
     pub device: Option<String>,
     /// Payload bytes so far.
     pub bytes: u64,
@@ -63,34 +63,34 @@ pub struct Row {
     pub rate_bps: Option<f64>,
     /// What limits it, or why it is left alone.
     pub limit: Limit,
-    /// Whether something happens.
+    /// Whether packets still pass.
     pub state: State,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
-    /// All there is.
+    /// All that the agent knows.
     pub seen: Seen,
 }
 
 /// Flows that share a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupRow {
-    /// As the agent shows it.
+    /// The group as the agent shows it.
     #[serde(flatten)]
     pub view: GroupView,
-    /// Bits of payload a second, of its flows together.
+    /// Bits of payload a second, all flows of the group together.
     pub rate_bps: Option<f64>,
 }
 
-/// A device that shares are divided among, with what it has on a path.
+/// A device, with its flows on one path.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct DeviceRow {
     /// As in [`FlowView::device`].
     pub device: u32,
-    /// What it is called.
+    /// Its name.
     pub label: String,
-    /// Its flows that have brought something of late.
+    /// Its flows that had data of late.
     pub flows: u32,
-    /// Bits of payload a second, of these together.
+    /// Bits of payload a second, all these flows together.
     pub rate_bps: Option<f64>,
 }
 
@@ -101,37 +101,37 @@ pub struct PathRow {
     pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
-    /// The longest queue that a flow of late has met, in µs.
+    /// The longest queue that a recent flow has met, in µs.
     pub queue_us: u32,
     /// Its groups.
     pub groups: Vec<GroupRow>,
     /// Devices that have flows here, the fastest first; empty where shares are by flow.
     pub devices: Vec<DeviceRow>,
-    /// Flows that share no queue with others, as far as is known.
+    /// Flows that share no queue, as far as we know.
     pub alone: u32,
     /// Payload bytes of TCP that were measured.
     pub measured_bytes: u64,
-    /// All that went this way so far.
+    /// All traffic in this direction so far.
     pub traffic: Vec<Carried>,
     /// The interface's name.
     pub interface: String,
-    /// Kinds of traffic that there were, the most first.
+    /// Kinds of traffic seen, the most first.
     pub kinds: Vec<KindRow>,
 }
 
 /// A kind of traffic on a path.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct KindRow {
-    /// Which.
+    /// The kind.
     pub kind: Kind,
     /// Whether the law in force can steer it.
     pub reached: bool,
-    /// Bits a second between the last two looks, from the IP header on.
+    /// Bits a second between the last two looks, IP headers included.
     pub rate_bps: Option<f64>,
 }
 
 impl KindRow {
-    /// As a line names it.
+    /// Its name in a line of the view.
     pub fn name(&self) -> String {
         let steered = if self.reached { "steered " } else { "" };
         format!("{steered}{}", self.kind.short())
@@ -139,14 +139,14 @@ impl KindRow {
 }
 
 impl PathRow {
-    /// Bits a second of all kinds.
+    /// Bits a second, all kinds together.
     pub fn rate_bps(&self) -> f64 {
         self.kinds.iter().filter_map(|k| k.rate_bps).sum()
     }
 
-    /// The kinds that make up most of it, with their shares; empty if nothing goes.
+    /// The kinds that make up most of it, with their shares; empty without traffic.
     pub fn shares(&self) -> String {
-        /// More would not be read.
+        /// Nobody would read more.
         const MOST: usize = 4;
         let all = self.rate_bps();
         let telling = |k: &&KindRow| k.rate_bps.is_some_and(|bps| 200.0 * bps > all);
@@ -166,7 +166,7 @@ const UDP: u32 = 17;
 pub const TCP: u32 = 6;
 
 impl Key {
-    /// TCP, UDP or a number.
+    /// TCP, UDP or the number of another protocol.
     pub fn protocol(&self) -> String {
         match self.protocol {
             TCP => "tcp".into(),
@@ -187,7 +187,7 @@ impl Row {
         }
     }
 
-    /// Its packets by codepoint, if they are counted.
+    /// Its packets by ECN codepoint, if they are counted.
     pub fn marks(&self) -> Option<Marks> {
         match &self.seen {
             Seen::Windowless(way) => Some(way.packets),
@@ -195,7 +195,7 @@ impl Row {
         }
     }
 
-    /// What the hold knows and does, where it has a say.
+    /// What the hold knows of it and does with it, if the hold is on its interface.
     pub fn hold(&self) -> Option<&HoldView> {
         match &self.seen {
             Seen::Windowless(way) => way.hold.as_ref(),
@@ -203,7 +203,7 @@ impl Row {
         }
     }
 
-    /// One of what is known of a flow, or of one that may be held.
+    /// A value from a measured flow, or from a flow that may be held.
     fn of<T>(
         &self,
         flow: impl Fn(&FlowView) -> Option<T>,
@@ -214,7 +214,7 @@ impl Row {
             .or_else(|| self.hold().and_then(hold))
     }
 
-    /// Queueing delay in µs: forward, or, of what may be held, there and back.
+    /// Queueing delay in µs: in the data's direction; for flows that may be held, of the round trip.
     pub fn queue_us(&self) -> Option<u32> {
         self.of(|f| f.queue_us, |h| h.queue_us)
     }
@@ -229,13 +229,13 @@ impl Row {
         self.of(|f| f.rtt_min_us, |h| h.rtt_min_us)
     }
 
-    /// What the data's sender was told that it may have under way, or is made to have.
+    /// How many bytes its sender may have in flight: the window it was told, or the window that the hold leaves it.
     pub fn window_bytes(&self) -> Option<u32> {
         let sent = |h: &HoldView| Some(h.sender_bytes?.saturating_sub(h.here_bytes));
         self.of(|f| Some(f.window_bytes), sent)
     }
 
-    /// What it would have without us.
+    /// How many bytes it could have in flight without us.
     pub fn kernel_bytes(&self) -> Option<u32> {
         self.of(|f| Some(f.kernel_bytes), |h| h.sender_bytes)
     }
@@ -245,14 +245,14 @@ impl Row {
         self.of(|f| f.group, |h| h.group)
     }
 
-    /// Whether the law wants a window of it.
+    /// Whether the law sets its window.
     pub fn is_steered(&self) -> bool {
         let told = |f: &FlowView| f.wanted_bytes.is_some();
         let held = |h: &HoldView| h.state.is_steered();
         self.flow().is_some_and(told) || self.hold().is_some_and(held)
     }
 
-    /// What limits it, in two or three words; of what may be held, what it is, too.
+    /// What limits it, in two or three words; for flows that may be held, also their kind.
     pub fn why(&self) -> String {
         match (&self.seen, self.limit) {
             (Seen::Windowless(way), Limit::Hold(state)) => {
@@ -263,7 +263,7 @@ impl Row {
     }
 }
 
-/// Address and port; IPv6 in brackets, no port where there is none.
+/// Address and port; IPv6 in brackets, no port if the protocol has none.
 pub fn endpoint(end: &Endpoint) -> String {
     match (end.address, end.port) {
         (address, 0) => address.to_string(),

@@ -1,4 +1,4 @@
-//! Drawing: the same screen for the same model and view.
+//! Draws the screen: the same model and view give the same screen.
 
 use crate::account::Way;
 use crate::top::columns::{Column, LONGEST_NAME, columns, name_in};
@@ -21,7 +21,7 @@ use tidegate_terminal::shown;
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
 const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
-/// Lines of details, with their border.
+/// Height of the details in lines, with their border.
 const DETAILS: u16 = 11;
 /// Queues above these are worth a colour: a tenth of a second is felt, a quarter stalls a page.
 const FELT_US: u32 = 100_000;
@@ -39,7 +39,7 @@ space          pause
 a              ended, idle and small flows, too
 q              quit";
 
-/// Draws everything. `notice` is what there is to be said beside it.
+/// Draws the screen. `notice` is a message about the source.
 pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&str>) {
     let rows = model.rows(&view.selection);
     let selected = view.selected(&rows);
@@ -69,7 +69,7 @@ pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&s
         .and_then(|at| rows.get(at))
         .filter(|_| view.details)
     {
-        // On a small terminal they take the table's place.
+        // On a small terminal the details replace the table.
         explain(frame, if details > 0 { below } else { table }, model, row);
     }
     if view.help {
@@ -78,7 +78,7 @@ pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&s
     make_visible(frame.buffer_mut());
 }
 
-/// The library leaves out control characters, but draws what turns text round.
+/// The library drops control characters, but draws characters that reverse the text's direction.
 fn make_visible(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if let Cow::Owned(_) = shown(cell.symbol()) {
@@ -128,8 +128,8 @@ fn arrow(direction: Direction) -> &'static str {
     }
 }
 
-/// What is hidden; a line for each interface and direction, and below it one for each of its groups; then what was done of
-/// late.
+/// Lines about hidden traffic; a line for each interface and direction, with its groups below; then the last hour's
+/// account.
 fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
     let lines = model.paths.iter().flat_map(|p| {
         let groups = p.groups.iter().map(|g| group(g, width));
@@ -139,13 +139,13 @@ fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
     let account = &model.account;
     let late = account.ways.iter();
     let late = late.filter_map(|way| of_late(way, account.elapsed_us, width));
-    // First, as what does not fit is cut off.
+    // It comes first, since a small screen cuts off the end.
     let hidden = model.about.hidden.iter();
     let hidden = hidden.map(|text| Line::styled(text.clone(), Style::new().fg(Color::Yellow)));
     hidden.chain(lines).chain(late).collect()
 }
 
-/// What packets have met for the last hour, or since the start.
+/// The queueing delay over the last hour, or since the start.
 fn of_late(way: &Way, elapsed_us: u64, width: u16) -> Option<Line<'static>> {
     let queue = way.queue?;
     let span = duration(elapsed_us / 1_000_000);
@@ -190,7 +190,7 @@ fn group(group: &GroupRow, width: u16) -> Line<'static> {
     queue(head, record.queue_us, bps, rest, width)
 }
 
-/// What a device has of that path.
+/// A device's part of the path.
 fn device(device: &DeviceRow, path: &PathRow, width: u16) -> Line<'static> {
     let bps = device.rate_bps.unwrap_or(0.0);
     let line = format!(
@@ -203,7 +203,7 @@ fn device(device: &DeviceRow, path: &PathRow, width: u16) -> Line<'static> {
     Line::from(line.chars().take(width.into()).collect::<String>())
 }
 
-/// A line about a queue, with as much of the `rest` as there is room for, the most telling first.
+/// A line about a queue, with as much of `rest` as fits, the most important first.
 fn queue<const N: usize>(
     head: String,
     queue_us: u32,
@@ -266,7 +266,7 @@ fn flows(
         Cell::from(aligned(text, *column)).style(if chosen { STRONG } else { Style::new() })
     };
     let head = Row::new(columns.iter().map(title)).style(CHOSEN);
-    // Only what can be seen is put together: there may be thousands.
+    // Build only the rows that are visible: there may be thousands.
     let room = usize::from(area.height.saturating_sub(1));
     let first = selected.map_or(0, |at| at.saturating_sub(room.saturating_sub(1)));
     let seen = rows.iter().skip(first).take(room);

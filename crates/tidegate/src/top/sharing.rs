@@ -1,9 +1,9 @@
-//! Why a flow is in a group, or alone, in words.
+//! Explains why a flow is in a group, or in none.
 
 use tidegate_agent::FlowView;
 use tidegate_laws::sys::{TG_SHARING_PROOF, TG_SHARING_SURE};
 
-/// Behind a "for": a flow of a group of so many.
+/// The reason why a flow is in its group of `flows` flows; it follows a "for".
 pub fn because(flow: &FlowView, flows: u32) -> String {
     match (flow.group, flow.score) {
         (Some(_), score) => format!(

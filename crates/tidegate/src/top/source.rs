@@ -10,28 +10,28 @@ use crate::snapshot::{AgentService, Snapshot};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// A source.
+/// Where snapshots come from.
 pub enum Source {
     /// `tidegate run`, in another process.
     Agent {
-        /// Where it is found.
+        /// Its socket.
         path: PathBuf,
-        /// None while it is away.
+        /// None while there is no agent.
         client: Option<Client>,
-        /// Whether it is another network namespace's.
+        /// Whether the agent runs in another network namespace.
         foreign: bool,
     },
     /// Our own programs, in a dry run.
     Own {
-        /// They.
+        /// The programs.
         watched: Box<AgentService>,
-        /// Nobody else's steer here meanwhile.
+        /// Keeps other agents of this network namespace from starting meanwhile.
         _lock: Lock,
     },
 }
 
 impl Source {
-    /// The running agent, or else our own.
+    /// The running agent, or our own programs if there is none.
     pub fn open(args: &TopArgs) -> Result<Self> {
         let asked = args.socket.as_deref();
         if let Some((path, mut client)) = meeting::find(asked)? {
@@ -54,7 +54,7 @@ impl Source {
         })
     }
 
-    /// The state now. An agent that has ended is looked for again at the next call.
+    /// The state now. If the agent has ended, the next call looks for it again.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         match self {
             Self::Own { watched, .. } => watched.snapshot(),
@@ -74,7 +74,7 @@ impl Source {
         }
     }
 
-    /// What is to be said about it.
+    /// A message about the source, if there is one.
     pub fn notice(&self) -> Option<&'static str> {
         match self {
             Self::Agent { foreign: true, .. } => {

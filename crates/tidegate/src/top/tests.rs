@@ -1,4 +1,4 @@
-//! Snapshots made by hand, for the tests of what is made of them.
+//! Snapshots made by hand for the tests of rows and screens.
 
 mod devices;
 mod filter;
@@ -55,7 +55,7 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
     }
 }
 
-/// What QUIC has brought.
+/// QUIC data so far.
 pub fn quic(bytes: u64, at_us: u64) -> WindowlessView {
     let packets = bytes / 1200;
     WindowlessView {
@@ -74,7 +74,7 @@ pub fn quic(bytes: u64, at_us: u64) -> WindowlessView {
     }
 }
 
-/// TCP whose options are sealed.
+/// TCP whose options are signed, so that they cannot be changed.
 pub fn sealed(bytes: u64, at_us: u64) -> LeftView {
     LeftView {
         direction: Direction::Down,
@@ -90,7 +90,7 @@ pub fn sealed(bytes: u64, at_us: u64) -> LeftView {
     }
 }
 
-/// How a link of 20 Mbit/s is seen.
+/// The law's record of a link of 20 Mbit/s.
 pub const RECORD: RecordView = RecordView {
     state: PathState::Running,
     lag_us: 50_000,
@@ -102,7 +102,7 @@ pub const RECORD: RecordView = RecordView {
     competing_since_us: None,
 };
 
-/// With so many bytes of each kind.
+/// A path that has carried these bytes of each kind.
 pub fn path(kinds: &[(Kind, u64)]) -> PathView {
     let carried = |&(kind, bytes): &(Kind, u64)| Carried {
         kind,

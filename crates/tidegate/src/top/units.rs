@@ -10,7 +10,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// With the largest of `units`, each `step` times the one before, that leaves a whole number.
+/// The value in the largest of `units` that leaves a whole number; each is `step` times the one before.
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     let (mut value, mut units) = (value, units);
     while value >= 0.9995 * step && units.len() > 1 {
@@ -51,7 +51,7 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// Flows in words.
+/// A number of flows, in words.
 pub fn flows_in_words(flows: u32) -> String {
     match flows {
         1 => "1 flow".into(),
@@ -72,7 +72,7 @@ pub fn share(part: f64, whole: f64) -> String {
     }
 }
 
-/// What most packets say of congestion, or how many of them were marked.
+/// What most packets' ECN codepoints are, or how many packets were marked.
 pub fn marks(of: Marks) -> String {
     let sum = of.sum();
     if of.ce > 0 {

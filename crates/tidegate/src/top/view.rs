@@ -1,4 +1,4 @@
-//! What a person at the terminal has chosen, and what keys do to it. Without a terminal.
+//! The choices of the person at the terminal, and what keys change. It needs no terminal.
 
 use crate::top::filter::Filter;
 use crate::top::model::{Model, Selection};
@@ -6,39 +6,39 @@ use crate::top::order::Order;
 use crate::top::row::{Key, Row};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What is on the screen.
+/// The state of the screen.
 #[derive(Debug, Default)]
 pub struct View {
-    /// Which rows, in which order.
+    /// Which rows to show, in which order.
     pub selection: Selection,
     /// The filter as it was typed.
     pub filter: String,
-    /// The filter as it was before it is typed anew.
+    /// The filter before the edit began.
     pub editing: Option<String>,
-    /// Nothing moves.
+    /// The display is frozen.
     pub paused: bool,
-    /// Details of the selected row are shown.
+    /// The details of the selected row are open.
     pub details: bool,
-    /// The keys are shown.
+    /// The help is open.
     pub help: bool,
     selected: Option<Key>,
     at: usize,
 }
 
-/// What is to be done then.
+/// What to do after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Draw.
+    /// Draw again.
     Stay,
-    /// End.
+    /// End `top`.
     Quit,
 }
 
-/// Rows that a page key moves by.
+/// How many rows a page key moves.
 const PAGE: isize = 10;
 
 impl View {
-    /// As the command line asks for.
+    /// The view that the command line asks for.
     pub fn new(order: Order, filter: &str, all: bool) -> Self {
         Self {
             selection: Selection {
@@ -52,8 +52,7 @@ impl View {
         }
     }
 
-    /// The place of the selected row among `rows`, wherever it has gone; where it is no more, that of
-    /// its successor.
+    /// The place of the selected row among `rows`, wherever it has moved; if the row is gone, that of its successor.
     pub fn selected(&mut self, rows: &[&Row]) -> Option<usize> {
         let place = |key: &Key| rows.iter().position(|row| row.key == *key);
         let at = self.selected.as_ref().and_then(place).unwrap_or(self.at);
@@ -64,7 +63,7 @@ impl View {
         rows.get(self.at).map(|_| self.at)
     }
 
-    /// A key was pressed.
+    /// Handles a key.
     pub fn key(&mut self, key: KeyEvent, model: &Model) -> Action {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             return Action::Quit;
@@ -98,7 +97,7 @@ impl View {
         Action::Stay
     }
 
-    /// Out of what is open, innermost first.
+    /// Closes what is open, innermost first.
     fn back(&mut self) {
         if self.help {
             self.help = false;
@@ -134,7 +133,7 @@ impl View {
     fn go(&mut self, by: isize, model: &Model) {
         let rows = model.rows(&self.selection);
         let at = self.selected(&rows).unwrap_or(0);
-        // The first step only shows where one is.
+        // Without a selection, the first step selects a row and does not move.
         let by = if self.selected.is_none() && by.abs() == 1 {
             0
         } else {
@@ -146,7 +145,7 @@ impl View {
         self.selected = rows.get(self.at).map(|row| row.key.clone());
     }
 
-    /// Whether a row is selected at all.
+    /// Whether a row is selected.
     pub fn has_selection(&self) -> bool {
         self.selected.is_some()
     }

@@ -1,4 +1,4 @@
-//! `tidegate trace import`: other people's recordings as what a scenario plays.
+//! `tidegate trace import`: turns other people's recordings into traces that a scenario plays.
 
 mod output;
 
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tidegate_recordings::{Direction, Filter, Form, Import, Kind, Options, Written};
 
-/// Longest recording that is read, in bytes: as of those that scenarios read.
+/// Longest recording that we read, in bytes: the same as for scenarios.
 const LONGEST: u64 = 4_000_000_000;
 
-/// So much of a file is looked at to find out its kind.
+/// How many bytes of a file we look at to recognise its kind.
 const HEAD: usize = 1 << 16;
 
 /// Longest gap that may be asked for, in seconds: a day.
@@ -48,7 +48,7 @@ const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// What the command is, at length.
+/// The long help.
 pub const ABOUT: &str = "Turn other people's recordings of links into what a scenario plays.
 
 A recording of goodput is no capacity: it has what an application received, which may not have filled the link, and it has no round trip, no queue and no loss. The command says of each file what its numbers are. Time without a sample is no rate (0), up to --longest-gap, and is told. A file that is not as it should be is refused with its line or packet, and nothing is written.";
@@ -86,14 +86,14 @@ pub struct ImportArgs {
     pub bin_ms: f64,
 }
 
-/// A kind, by its name.
+/// Parses a kind by its name.
 fn kind() -> impl TypedValueParser<Value = Kind> {
     let named = |kind: Kind| PossibleValue::new(kind.name()).help(kind.about());
     let words = PossibleValuesParser::new(Kind::all().map(named));
     words.map(|name| name.parse().expect("the parser admits no other"))
 }
 
-/// Reads all, then writes all: of what fails nothing is there.
+/// Reads all files before it writes any, so that a failure leaves nothing behind.
 pub fn run(args: &ImportArgs) -> Result<()> {
     let options = options(args)?;
     let imports = args.files.iter().map(|file| read(file, &options));
@@ -153,7 +153,7 @@ fn read(file: &Path, options: &Options) -> Result<Import> {
     Ok(import.map_err(|refused| BadInput(format!("{name}{refused}")))?)
 }
 
-/// What was taken, what was found, and what is there now.
+/// Reports what was read, what was found, and what was written.
 fn tell(file: &Path, import: &Import, output: &Output, written: Written) {
     let name = file.display();
     say::err(format_args!(
@@ -178,7 +178,7 @@ fn tell(file: &Path, import: &Import, output: &Output, written: Written) {
     ));
 }
 
-/// An error of the file that is written.
+/// Adds the output file's name to an error.
 fn of_output<T>(outcome: std::io::Result<T>, path: &Path) -> Result<T> {
     match outcome {
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {

@@ -81,7 +81,7 @@ pub struct TryArgs {
     pub command: Vec<OsString>,
 }
 
-/// As many as can tell anything, and can be computed.
+/// Enough pairs for a verdict, and few enough to compute all sign choices.
 fn pairs(text: &str) -> Result<usize, String> {
     let value = text.parse().ok().filter(|n| (LEAST..=MOST).contains(n));
     value.ok_or_else(|| {

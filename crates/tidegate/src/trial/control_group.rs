@@ -1,8 +1,8 @@
-//! A control group of the load's own: whatever the load starts is in it, in whatever session, and ends with it.
+//! A control group for the load: every process that the load starts is in it, whatever its session, and ends with it.
 //!
-//! A warden, a process that outlives this one however that ends, empties the group and removes it. Where there is no
-//! unified hierarchy, or it may not be written to, the load's own process dies with this one all the same
-//! (PR_SET_PDEATHSIG), and its process group is ended with each slot.
+//! A warden process, which outlives this one however this one ends, kills the group's processes and removes the group.
+//! Without a writable unified hierarchy the load's own process still dies with this one (PR_SET_PDEATHSIG), and each
+//! slot ends by killing its process group.
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
@@ -18,26 +18,27 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tidegate_agent::{Cgroup, Meter};
 
-/// What the groups are called, the process's number behind it.
+/// Prefix of the groups' names; the process's number follows.
 const NAME: &str = "tidegate-try-";
 
-/// How long the kernel may take to end what is in a group.
+/// How long we wait for the kernel to kill a group's processes.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The group; dropped, it goes with all that is in it.
+/// The group; when it is dropped, its processes are killed and it is removed.
 #[derive(Debug)]
 pub struct ControlGroup {
     folder: PathBuf,
     warden: Pid,
-    /// As long as this is open the group is wanted.
+    /// While this is open the warden keeps the group.
     alive: Option<OwnedFd>,
 }
 
 impl ControlGroup {
-    /// Makes one below this process's own, and starts its warden: before any thread is. None where that cannot be done.
+    /// Makes a group below this process's own, and forks its warden, so it must run before any thread is started. None
+    /// if that is not possible.
     ///
     /// # Errors
-    /// When there can be no further process.
+    /// If no process can be forked.
     pub fn make() -> Result<Option<Self>> {
         let Some(parent) = own() else {
             return Ok(None);
@@ -62,7 +63,7 @@ impl ControlGroup {
         }
     }
 
-    /// Where a process that writes "0" joins the group.
+    /// The file to which a process writes "0" to join the group.
     ///
     /// # Errors
     /// If the group is gone.
@@ -72,12 +73,12 @@ impl ControlGroup {
         opened.with_context(|| format!("cannot open {}", door.display()))
     }
 
-    /// Counts what its processes carry from now on. None where the kernel does not count that.
+    /// Counts the bytes of its processes from now on. None if the kernel cannot.
     pub fn meter(&self) -> Option<Meter> {
         Meter::attach(&self.folder).ok()
     }
 
-    /// Ends all that is in it.
+    /// Kills all processes in the group.
     pub fn empty(&self) {
         empty(&self.folder);
     }
@@ -98,7 +99,7 @@ fn own() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// Removes the groups of those whose warden was killed as well.
+/// Removes groups whose process and warden were both killed.
 fn clear_up(parent: &Path) {
     let folders = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in folders {
@@ -114,7 +115,7 @@ fn clear_up(parent: &Path) {
     }
 }
 
-/// Kills until there is nobody left.
+/// Kills processes until none is left.
 fn empty(folder: &Path) {
     let began = Instant::now();
     let populated = || {
@@ -122,13 +123,13 @@ fn empty(folder: &Path) {
         events.is_ok_and(|events| events.contains("populated 1"))
     };
     while populated() && began.elapsed() < TIMEOUT {
-        // Linux 5.14; before that there is only the load's process group.
+        // Needs Linux 5.14; before that only the load's process group is killed.
         let _ = fs::write(folder.join("cgroup.kill"), "1");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// The warden: waits for the end of the other end of `theirs`.
+/// The warden: waits until the other end of `theirs` is closed.
 fn watch_over(folder: &Path, theirs: OwnedFd) -> ! {
     if let Ok(mut alive) = detach(theirs) {
         while matches!(alive.read(&mut [0]), Err(e) if e.kind() == std::io::ErrorKind::Interrupted)
@@ -137,13 +138,13 @@ fn watch_over(folder: &Path, theirs: OwnedFd) -> ! {
         empty(folder);
         let _ = fs::remove_dir(folder);
     }
-    // SAFETY: ends the process, without what others have registered for its end.
+    // SAFETY: _exit ends the process and runs none of the exit handlers that others have registered.
     unsafe { libc::_exit(0) }
 }
 
-/// Gives up all that the caller had, lest it keeps open what others wait for.
+/// Closes all inherited descriptors: an open copy would keep others waiting for the end of a pipe.
 fn detach(theirs: OwnedFd) -> Result<File> {
-    // What a terminal sends is not meant for it.
+    // The warden must not get the terminal's signals.
     setsid()?;
     SigSet::all().thread_block()?;
     nix::sys::prctl::set_name(c"tidegate-warden")?;

@@ -1,4 +1,4 @@
-//! A file that is whole or not there: what stood at its place stays until then.
+//! Writes a file atomically: the old content stays until the new file is complete.
 
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
@@ -8,28 +8,28 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// One that is to be written; dropped, nothing is left of it.
+/// A file to be written; if it is dropped unfinished, nothing is left of it.
 pub struct Draft {
     file: NamedTempFile,
     to: PathBuf,
 }
 
 impl Draft {
-    /// In the folder where the file is to be, so that it is known beforehand that there can be one.
+    /// Makes a temporary file in the target's folder, so that we know early whether the folder is writable.
     ///
     /// # Errors
-    /// Where no file can be made there.
+    /// If no file can be made there.
     pub fn beside(path: &Path) -> Result<Self, BadInput> {
         let bad =
             |why: &dyn std::fmt::Display| BadInput(format!("--page {}: {why}", path.display()));
-        // A terminal, a pipe or a folder would be replaced by the file.
+        // Renaming the draft would replace a terminal, a pipe or a folder.
         if path.metadata().is_ok_and(|there| !there.is_file()) {
             return Err(bad(&"is no file; expected a file's name"));
         }
-        // What a link leads to, not the link.
+        // We replace the file that a link points to, not the link.
         let path = path.canonicalize().unwrap_or(path.to_owned());
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        // Readable as any file that its writer makes.
+        // Permissions as of any new file, after the umask.
         let file = Builder::new()
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(folder.unwrap_or(Path::new(".")));
@@ -39,7 +39,7 @@ impl Draft {
         })
     }
 
-    /// Writes all of it, and puts it in its place.
+    /// Writes the text, and renames the file to its place.
     ///
     /// # Errors
     /// When the disk is full or the folder has gone.

@@ -1,4 +1,4 @@
-//! What loads the link: commands, or connections to a prober's server. Started anew for every slot, and ended with it.
+//! The load: commands, or connections to a prober's server. It is started anew for every slot, and ended with it.
 
 mod command;
 mod connections;
@@ -11,21 +11,21 @@ use std::ffi::OsString;
 use tidegate_agent::Meter;
 use tidegate_lab::Caller;
 
-/// What loads it.
+/// What loads the link.
 pub enum Source {
-    /// Each of them a program and its arguments, side by side.
+    /// Programs with their arguments, which run at the same time.
     Commands(Vec<Vec<OsString>>),
-    /// Connections to one's own `probe serve`.
+    /// Connections to the user's own `probe serve`.
     Probe(Far),
 }
 
-/// What starts the load.
+/// Starts the load.
 pub struct Loader {
     /// What loads the link.
     pub source: Source,
-    /// Whose commands are; root's if none.
+    /// The user whom the commands run as; root if none.
     pub caller: Option<Caller>,
-    /// Where they are.
+    /// The control group that they run in.
     pub group: Option<ControlGroup>,
 }
 
@@ -38,7 +38,7 @@ pub enum Running<'a> {
 }
 
 impl Loader {
-    /// So many times the load, all new.
+    /// Starts the whole load `times` times over.
     ///
     /// # Errors
     /// When a command cannot be started.
@@ -57,7 +57,8 @@ impl Loader {
         })
     }
 
-    /// What counts the load's own bytes; none where it has no control group: connections are this process's own.
+    /// A meter of the load's bytes; none without a control group. Connections belong to this process, so they have
+    /// none.
     pub fn meter(&self) -> Option<Meter> {
         match self.source {
             Source::Commands(_) => self.group.as_ref()?.meter(),
@@ -65,7 +66,7 @@ impl Loader {
         }
     }
 
-    /// In words.
+    /// The load in words.
     pub fn name(&self) -> String {
         match &self.source {
             Source::Commands(commands) => {
@@ -81,10 +82,10 @@ impl Loader {
 }
 
 impl Running<'_> {
-    /// Keeps it going.
+    /// Keeps the load going.
     ///
     /// # Errors
-    /// When it does not go any more, with what it says.
+    /// If it cannot go on, with the reason.
     pub fn step(&mut self) -> Result<()> {
         match self {
             Self::Commands(commands) => commands.step(),

@@ -1,9 +1,9 @@
-//! Signs of loss that the kernel counts for the network namespace: segments that arrived behind a gap, and those that had
-//! to be sent again. Whose they are it does not say.
+//! Signs of loss in the kernel's counters of the network namespace: segments that arrived behind a gap, and segments
+//! that were retransmitted. The counters do not say which connection they belong to.
 
 use std::fs::read_to_string;
 
-/// So far.
+/// The count so far.
 pub fn losses() -> u64 {
     let read =
         |file: &str| read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
@@ -12,7 +12,7 @@ pub fn losses() -> u64 {
     behind_gaps.unwrap_or(0) + again.unwrap_or(0)
 }
 
-/// A counter: one line has the names, the next the values.
+/// Reads a counter: one line holds the names, the next the values.
 fn counter(text: &str, of: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(of));
     let names = lines.next()?.split_whitespace();

@@ -1,4 +1,4 @@
-//! A trial's result, as `--json` has it.
+//! A trial's result, as `--json` prints it.
 
 use super::ping::By;
 use super::slot::{Measured, Slot, median, quantile};
@@ -13,51 +13,51 @@ use tidegate_laws::Law;
 pub struct About {
     /// When it began, in seconds since 1970.
     pub at: u64,
-    /// What steered.
+    /// The law that steered.
     pub law: Law,
-    /// On which interfaces.
+    /// The interfaces that were steered.
     pub interfaces: Vec<String>,
-    /// What loaded the link.
+    /// The load in words.
     pub load: String,
-    /// Whether that was in a control group of its own.
+    /// Whether the load ran in a control group of its own.
     pub in_control_group: bool,
-    /// Who was asked for round trips,
+    /// The host that round trips were measured to,
     pub pinged: String,
-    /// where, the port for handshakes,
+    /// its address, with the port for handshakes,
     pub pinged_address: SocketAddr,
-    /// and how.
+    /// and the method.
     pub pinged_by: By,
-    /// Pairs that were to count.
+    /// How many pairs were planned.
     pub pairs: usize,
     /// Length of a slot, in seconds.
     pub slot_s: f64,
-    /// By which the order was drawn.
+    /// The seed of the slots' order.
     pub seed: u64,
 }
 
-/// All of it.
+/// The whole result.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrialReport {
     /// The verdict in a sentence.
     pub headline: String,
-    /// What else is to be said.
+    /// Further sentences.
     pub said: Vec<String>,
-    /// What was found.
+    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
     /// What was tried.
     pub about: About,
-    /// Slots that are over.
+    /// The slots that were completed.
     pub slots: Vec<Row>,
 }
 
-/// A slot, and its delays.
+/// A slot with statistics of its round trips.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The slot.
     #[serde(flatten)]
     pub slot: Slot,
-    /// Answers.
+    /// How many probes were answered.
     pub answered: usize,
     /// Median round trip, in ms.
     pub median_ms: Option<f64>,

@@ -11,7 +11,7 @@ use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
 use tidegate_report::{document, escape, provenance, responsive};
 use tidegate_scenario::Provenance;
 
-/// Readable on a phone: pictures are as wide as a card at most.
+/// Readable on a phone: pictures are no wider than a card.
 const STYLE: &str = "\
 main { max-width: 660px; }
 h1 { font-size: 23px; }
@@ -81,7 +81,7 @@ fn numbers(outcome: &TrialReport) -> String {
     html + "</tbody></table></div>\n"
 }
 
-/// With the pens of all pages: what is untouched has no hue.
+/// The pens of all pages: unsteered curves are grey.
 fn pen(steered: bool) -> Pen {
     Pen::nth(if steered { 2 } else { 1 })
 }
@@ -90,7 +90,7 @@ fn name(steered: bool) -> &'static str {
     if steered { "with steering" } else { "without" }
 }
 
-/// Every round trip, in the order of time: a line a slot.
+/// Every round trip over time, with a curve for each slot.
 fn over_time(outcome: &TrialReport) -> Figure {
     let mut curves: Vec<Curve> = Vec::new();
     for row in &outcome.slots {
@@ -110,7 +110,7 @@ fn over_time(outcome: &TrialReport) -> Figure {
     }
 }
 
-/// The medians that are compared.
+/// The slots' medians, which the test compares.
 fn by_pairs(outcome: &TrialReport) -> Figure {
     let curves = [false, true].map(|steered| {
         let counts =
@@ -185,7 +185,7 @@ fn how(outcome: &TrialReport, from: &Provenance) -> String {
     )
 }
 
-/// A moment in seconds since 1970, as UTC has it: 2026-03-01 14:05 UTC.
+/// A time in seconds since 1970 as UTC: 2026-03-01 14:05 UTC.
 fn date(at: u64) -> String {
     // SAFETY: zeroes are a valid tm, which gmtime_r fills in.
     let date = unsafe {

@@ -1,4 +1,4 @@
-//! Round trips beside the load: ICMP's echo, or, where nobody answers that, TCP's handshake.
+//! Measures round trips beside the load: by ICMP echo, or, if the host does not answer it, by TCP handshake.
 
 mod echo;
 mod handshake;
@@ -13,35 +13,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Between two questions.
+/// Time between two probes.
 pub const EVERY: Duration = Duration::from_millis(100);
 
-/// What has not been answered by then will not be.
+/// A probe without an answer after this time is lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a place is asked.
+/// How round trips are measured.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// ICMP's echo.
+    /// By ICMP echo.
     Echo,
-    /// TCP's handshake, or its refusal.
+    /// By TCP handshake, which a refusal ends as well.
     Handshake,
 }
 
-/// Who is asked: the port is for handshakes.
+/// The host that we probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Where.
+    /// Its address; the port is for handshakes.
     pub address: SocketAddr,
-    /// How.
+    /// The method.
     pub by: By,
 }
 
-/// A question.
+/// A probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// When it was asked.
+    /// When it was sent.
     pub asked: Instant,
     /// When it was answered, if it was.
     pub answered: Option<Instant>,
@@ -55,10 +55,10 @@ impl Question {
     }
 }
 
-/// All questions so far, by their number.
+/// All probes so far, by their number.
 type Questions = Arc<Mutex<Vec<Question>>>;
 
-/// Asks again and again until dropped.
+/// Sends probes until it is dropped.
 pub struct Pinger {
     questions: Questions,
     over: Arc<AtomicBool>,
@@ -66,7 +66,7 @@ pub struct Pinger {
 }
 
 impl Pinger {
-    /// Asks that place by that interface.
+    /// Probes that place through that interface.
     ///
     /// # Errors
     /// Without CAP_NET_RAW.
@@ -92,7 +92,7 @@ impl Pinger {
         })
     }
 
-    /// What was asked from then until then.
+    /// Probes that were sent in that time.
     pub fn between(&self, from: Instant, to: Instant) -> Vec<Question> {
         let questions = locked(&self.questions);
         let asked = questions.iter().filter(|q| (from..to).contains(&q.asked));
@@ -109,7 +109,7 @@ impl Drop for Pinger {
     }
 }
 
-/// What a step is to do: ask the question of that number, and wait for answers until then.
+/// What to do in a step: send the probe of that number, if any, and wait for answers until then.
 struct Step {
     asks: Option<usize>,
     until: Instant,
@@ -127,14 +127,14 @@ fn ask(questions: &Questions, over: &AtomicBool, mut step: impl FnMut(Step)) {
                 asked: now,
                 answered: None,
             });
-            // What could not be asked in time is not asked at all.
+            // If we are late, we skip the missed probes.
             next = (next + EVERY).max(now);
         }
         step(Step { asks, until: next });
     }
 }
 
-/// The first answer to that question counts.
+/// Notes the first answer to a probe; later ones do not count.
 fn note(questions: &Questions, number: usize) {
     let now = Instant::now();
     if let Some(question) = locked(questions).get_mut(number)
@@ -148,10 +148,10 @@ fn locked(questions: &Questions) -> MutexGuard<'_, Vec<Question>> {
     questions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The first way by which the place answers within two seconds.
+/// The first method that the address answers within two seconds.
 ///
 /// # Errors
-/// If a socket cannot be had.
+/// If a socket cannot be opened.
 pub fn find_way(address: SocketAddr, interface: &str) -> Result<Option<Place>> {
     for by in [By::Echo, By::Handshake] {
         let place = Place { address, by };
@@ -168,7 +168,7 @@ pub fn find_way(address: SocketAddr, interface: &str) -> Result<Option<Place>> {
     Ok(None)
 }
 
-/// Whether that is an address of IPv4.
+/// Whether it is an IPv4 address.
 fn is_v4(address: IpAddr) -> bool {
     address.to_canonical().is_ipv4()
 }

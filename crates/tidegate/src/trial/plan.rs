@@ -1,57 +1,57 @@
-//! Which slot is steered: pairs of one with and one without, in an order drawn by lot. Without a clock.
+//! Which slots are steered: pairs of one with steering and one without, in random order. It needs no clock.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The beginning of a slot does not count: connections start, a queue builds up, or its management gets hold of them. So
-/// long, or half of the slot.
+/// The first seconds of a slot do not count, or the first half of a shorter one: connections start, a queue builds up,
+/// and an AQM begins to control it.
 const SETTLES: Duration = Duration::from_secs(3);
 
-/// After a slot the load is off until the delay is as it was without load, for so long at most.
+/// After a slot the load pauses until the delay is back at its idle value, for at most this long.
 pub const DRAINS: Duration = Duration::from_secs(10);
 
 /// What a slot is for.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Of the first pair: servers and caches warm up, the law learns the link.
+    /// Part of the first pair: servers and caches warm up, and the law learns the link.
     WarmUp,
     /// It counts.
     Counts,
-    /// Twice the load without steering, after the pairs: whether the link carries more.
+    /// Twice the load without steering, after the pairs: does the link carry more?
     Check,
 }
 
-/// A slot that is to come.
+/// A planned slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Of the pair, from 0, the warm-up.
+    /// The number of its pair; 0 is the warm-up.
     pub pair: usize,
-    /// Whether there is steering.
+    /// Whether it is steered.
     pub steered: bool,
 }
 
-/// How long it takes.
+/// Length of the trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Pairs that count.
     pub pairs: usize,
-    /// Of each slot.
+    /// Length of a slot.
     pub slot: Duration,
 }
 
 impl Plan {
-    /// What is done unless something else is asked for: enough for links that swing as HSPA does.
+    /// The default: enough for links whose delay varies as HSPA's does.
     pub const USUAL: Self = Self {
         pairs: 10,
         slot: Duration::from_secs(8),
     };
 
-    /// The slots, in their order; the same for the same seed.
+    /// The slots in order; the same seed gives the same order.
     pub fn slots(&self, seed: u64) -> Vec<Planned> {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let pair = |pair| {
@@ -70,7 +70,7 @@ impl Plan {
         (0..=self.pairs).flat_map(pair).collect()
     }
 
-    /// What follows them where it has to be known whether the link carries more.
+    /// The slot after the pairs that shows whether the link carries more.
     pub fn check(&self) -> Planned {
         Planned {
             purpose: Purpose::Check,
@@ -79,12 +79,12 @@ impl Plan {
         }
     }
 
-    /// The time from which on a slot counts.
+    /// Length of the part of a slot that does not count.
     pub fn settling(&self) -> Duration {
         SETTLES.min(self.slot / 2)
     }
 
-    /// How long the load is on, in all.
+    /// How long the load is on in total.
     pub fn loaded(&self) -> Duration {
         self.slot * 2 * (self.pairs as u32 + 1)
     }

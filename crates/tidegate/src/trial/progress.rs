@@ -1,4 +1,4 @@
-//! How far a trial has come: a bar on a terminal, otherwise a line a slot.
+//! Shows how far a trial has come: a bar on a terminal, otherwise a line per slot.
 
 use super::plan::{Plan, Planned, Purpose};
 use super::slot::{Slot, median};
@@ -12,12 +12,12 @@ pub struct Progress {
     bar: Bar,
     plan: Plan,
     began: Instant,
-    /// Where there is no terminal lines are said.
+    /// Whether to print lines, as there is no terminal.
     lines: bool,
 }
 
 impl Progress {
-    /// Of a trial that begins.
+    /// Progress of a trial that begins.
     pub fn new(plan: Plan) -> Self {
         let template = "{elapsed_precise} {wide_bar} {msg}";
         Self {
@@ -28,7 +28,7 @@ impl Progress {
         }
     }
 
-    /// What goes on.
+    /// Shows what is happening.
     pub fn say(&self, what: &str) {
         self.bar.message(what);
         if self.lines {
@@ -36,17 +36,17 @@ impl Progress {
         }
     }
 
-    /// A slot begins.
+    /// Shows that a slot begins.
     pub fn begin(&self, planned: Planned) {
         self.bar.message(name(planned, self.plan));
     }
 
-    /// Time passes.
+    /// Moves the bar on.
     pub fn tick(&self) {
         self.bar.position(self.began.elapsed().as_secs());
     }
 
-    /// A slot is over.
+    /// Shows the result of a slot.
     pub fn end(&self, slot: &Slot) {
         let delay = match median(&slot.delays_ms()) {
             Some(ms) => format!("{ms:.0} ms"),
@@ -65,7 +65,7 @@ impl Progress {
         }
     }
 
-    /// It is over.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.end();
     }

@@ -1,4 +1,4 @@
-//! The trial in real time: one slot after the other, with pauses until the queue is gone.
+//! The trial in real time: one slot after the other, with a pause after each until the queue is gone.
 
 use super::load::{Loader, Running};
 use super::losses::losses;
@@ -15,24 +15,24 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tidegate_agent::{Direction, Meter};
 
-/// How long the idle link is looked at.
+/// How long the idle link is measured.
 const IDLE: Duration = Duration::from_secs(3);
 
-/// The delay is as it was without load once so many answers in a row say so, in the median,
+/// The queue counts as drained once the median of this many answers in a row
 const CALM: usize = 5;
-/// by no more ms above nearly all of those of the idle link than this.
+/// is at most this many ms above the 95th percentile on the idle link.
 const CALM_MS: f64 = 5.0;
 
 /// All that a trial needs.
 pub struct Session<'a> {
     pub plan: Plan,
     pub seed: u64,
-    /// What it may take, in bytes.
+    /// The most data that the trial may transfer, in bytes.
     pub max_data: u64,
     pub loader: &'a Loader,
     pub steering: &'a mut Steering,
     pub pinger: &'a Pinger,
-    /// What counts the load's own bytes, where anything can.
+    /// Counts the load's own bytes, if that is possible.
     pub meter: Option<Meter>,
     pub stop: Arc<AtomicBool>,
     pub progress: &'a Progress,
@@ -41,10 +41,10 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Does it all.
+    /// Runs the whole trial.
     ///
     /// # Errors
-    /// When the load fails, or the user does not want to wait.
+    /// If the load fails, or the user interrupts it.
     pub fn run(&mut self) -> Result<Measured> {
         let mut measured = Measured {
             idle_ms: self.idle()?,
@@ -65,7 +65,7 @@ impl Session<'_> {
         Ok(measured)
     }
 
-    /// Round trips without load.
+    /// Measures round trips without load, in ms.
     fn idle(&self) -> Result<Vec<f64>> {
         self.progress.say("the idle link");
         let from = Instant::now();
@@ -78,7 +78,7 @@ impl Session<'_> {
         Ok(answered)
     }
 
-    /// One slot; none if it was not finished as it would have taken too much data.
+    /// Runs a slot; none if it was cut short because it would have transferred too much data.
     fn slot(&mut self, planned: Planned, before: &Measured) -> Result<Option<Slot>> {
         self.progress.begin(planned);
         self.steering.steer(planned.steered)?;
@@ -120,13 +120,13 @@ impl Session<'_> {
         for (way, active) in slot.carried.iter_mut().zip(active) {
             way.active = f64::from(active) / f64::from(looks.max(1));
         }
-        // From the load's start on: a small buffer shows as connections begin, and then seldom.
+        // Counted from the start of the load: a small buffer overflows when connections begin, and seldom later.
         slot.lost = losses() - lost;
         let to = Instant::now();
         slot.seconds = (to - from).as_secs_f64();
         drop(load);
         slot.drained = self.drain(&before.idle_ms)?;
-        // Late answers have come meanwhile.
+        // Read late, so that late answers are included.
         let asked = self.pinger.between(from, to);
         slot.round_trips = asked
             .iter()
@@ -142,7 +142,7 @@ impl Session<'_> {
         Ok(whole.then_some(slot))
     }
 
-    /// Keeps the load going until then, and looks at it now and then. Whether it was not cut short.
+    /// Keeps the load going until then, and calls `look` meanwhile. False if the data limit was reached.
     fn keep(
         &self,
         load: &mut Running,
@@ -156,7 +156,7 @@ impl Session<'_> {
         })
     }
 
-    /// Waits until the delay is as it was without load. Whether it came to be.
+    /// Waits until the delay is back at its idle value. False if that did not happen in time.
     fn drain(&self, idle_ms: &[f64]) -> Result<bool> {
         let calm_ms = quantile(idle_ms, 0.95).unwrap_or(0.0) + CALM_MS;
         let from = Instant::now();
@@ -170,7 +170,7 @@ impl Session<'_> {
         Ok(!waits)
     }
 
-    /// Waits until then as long as `goes_on`. Whether it did.
+    /// Waits until then while `goes_on`. False if it ended early.
     fn wait_until(&self, then: Instant, mut goes_on: impl FnMut() -> Result<bool>) -> Result<bool> {
         while Instant::now() < then {
             if self.stop.load(Ordering::Relaxed) {
@@ -186,7 +186,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Whether it takes more data than it may, as far as that can be told.
+    /// Whether the trial transfers more data than it may, as far as we can tell.
     fn too_much(&self, measured: &Measured) -> Option<CutShort> {
         let taken = self.steering.traffic().bytes();
         if taken >= self.max_data {

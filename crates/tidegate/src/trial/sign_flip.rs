@@ -1,32 +1,32 @@
-//! The sign-flip test of paired differences: exact, for any distribution of theirs.
+//! The sign-flip test of paired differences: exact for any distribution.
 //!
-//! Within a pair it was drawn by lot which slot came first. So, if steering does nothing, each pair's difference might as
-//! well have had the other sign, and what was seen is held against all `2^n` choices of signs (R. A. Fisher, The Design of
-//! Experiments, 1935, section 21). The interval is the test turned round: J. A. Hartigan, Using subsample values as typical
-//! values, JASA 64 (1969).
+//! Within a pair, chance decided which slot came first. So, if steering does nothing, each pair's difference could
+//! equally have had the other sign, and we compare the observed differences with all `2^n` choices of signs (R. A.
+//! Fisher, The Design of Experiments, 1935, section 21). The confidence interval is the inverted test: J. A. Hartigan,
+//! Using subsample values as typical values, JASA 64 (1969).
 
 use serde::Serialize;
 
-/// The largest probability of such a difference by chance alone at which it is called one: less than is usual. Of six pairs
-/// it is a little larger, the least that they can tell: two of their `2^6` choices.
+/// The significance level, stricter than usual. Six pairs cannot quite reach it: their smallest p is two of `2^6`
+/// choices, which we accept.
 pub const LEVEL: f64 = 1.0 / 40.0;
 
-/// Pairs below which nothing could be told: two of `2^5` choices are more than anybody's level.
+/// The least number of pairs: with five, the smallest p is two of `2^5` choices, which no usual level accepts.
 pub const LEAST: usize = 6;
 
-/// Pairs above which all choices would take too long.
+/// The largest number of pairs: with more, computing all choices would take too long.
 pub const MOST: usize = 16;
 
-/// What the differences of pairs tell.
+/// The test's result.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct SignFlip {
-    /// Pairs.
+    /// How many pairs.
     pub pairs: usize,
     /// Their mean difference.
     pub mean: f64,
-    /// The probability that chance alone gives a mean as far from 0, either way.
+    /// The probability that chance alone gives a mean at least as far from 0, on either side.
     pub p: f64,
-    /// The differences that such a trial would not rule out: from here
+    /// Confidence interval of the difference: from here
     pub low: f64,
     /// to here,
     pub high: f64,
@@ -35,7 +35,7 @@ pub struct SignFlip {
 }
 
 impl SignFlip {
-    /// Of differences, one a pair; none if there are fewer than [`LEAST`] or more than [`MOST`].
+    /// Tests differences, one per pair; none if there are fewer than [`LEAST`] or more than [`MOST`].
     pub fn of(differences: &[f64]) -> Option<Self> {
         let pairs = differences.len();
         if !(LEAST..=MOST).contains(&pairs) || differences.iter().any(|d| !d.is_finite()) {
@@ -52,7 +52,7 @@ impl SignFlip {
         })
     }
 
-    /// Whether chance alone is no good explanation.
+    /// Whether the difference is significant: chance alone would rarely give it.
     pub fn is_significant(&self) -> bool {
         self.p <= 1.0 - self.confidence
     }
@@ -63,7 +63,7 @@ impl SignFlip {
     }
 }
 
-/// Of all choices of signs, the part whose sum is as far from 0 as that of the differences.
+/// Among all choices of signs, the part whose sum is at least as far from 0 as that of the differences.
 fn probability(differences: &[f64]) -> f64 {
     let sum = |signs: u32| -> f64 {
         let signed = differences.iter().enumerate();
@@ -71,15 +71,16 @@ fn probability(differences: &[f64]) -> f64 {
         signed.sum()
     };
     let choices = 1_u32 << differences.len();
-    // Sums that are equal but for rounding are equal.
+    // Sums that differ only by rounding are equal.
     let rounding: f64 = differences.iter().map(|d| d.abs()).sum::<f64>() * 1e-9;
     let seen = sum(0).abs() - rounding;
     let as_far = (0..choices).filter(|signs| sum(*signs).abs() >= seen);
     as_far.count() as f64 / f64::from(choices)
 }
 
-/// The means of all parts of the differences divide the line into `2^n` stretches, in each of which the true difference
-/// lies with the same probability: all but the outermost at either side, as many as [`LEVEL`] allows.
+/// The means of all subsets of the differences divide the line into `2^n` parts, and the true difference lies in each
+/// with the same probability (Hartigan's theorem). The interval leaves out the outermost parts on both sides, as many
+/// as [`LEVEL`] allows.
 fn interval(differences: &[f64]) -> (f64, f64, f64) {
     let mean = |part: u32| {
         let chosen = differences.iter().enumerate();
@@ -112,7 +113,7 @@ mod tests {
         assert!(!torn.is_significant());
     }
 
-    /// Counted by hand: Fisher's data of Darwin's maize, of 15 pairs, for which he gives 1726 of 32768 choices.
+    /// Counted by hand: Darwin's maize with 15 pairs, for which Fisher gives 1726 of 32768 choices.
     #[test]
     fn fishers_own_example() {
         let eighths = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
@@ -135,7 +136,7 @@ mod tests {
     }
 
     proptest! {
-        /// The interval is the test turned round: it leaves 0 out where that is ruled out.
+        /// The interval is the inverted test: it excludes 0 exactly if the test is significant.
         #[test]
         fn interval_and_probability_agree(
             differences in prop::collection::vec(-1e3..1e3f64, LEAST..=10)
@@ -146,7 +147,7 @@ mod tests {
             prop_assert!(found.low <= found.mean && found.mean <= found.high);
         }
 
-        /// It does not matter which of the two is called the first.
+        /// Swapping the two sides gives the same result.
         #[test]
         fn it_is_the_same_either_way_round(
             differences in prop::collection::vec(-1e3..1e3f64, LEAST..=9)

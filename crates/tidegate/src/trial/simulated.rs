@@ -1,5 +1,5 @@
-//! The whole way to a verdict in virtual time, over links of which the truth is known: slots as the command makes them, the
-//! simulator in place of the link, of its clock and of the kernel, and the same judge.
+//! Runs whole trials in virtual time over links whose truth is known: with the command's plan and judge, and with the
+//! simulator in place of link, clock and kernel.
 
 use super::plan::{Plan, Planned, Purpose};
 use super::slot::{Measured, RoundTrip, Slot};
@@ -18,28 +18,28 @@ use tidegate_sim::{Options, run_one};
 
 const PLAN: Plan = Plan::USUAL;
 
-/// Between two slots.
+/// Pause between two slots.
 const PAUSE_S: f64 = 4.0;
 
-/// How long another machine has downloaded when the load begins.
+/// How long another machine has been downloading when the load begins.
 const BEFORE_S: f64 = 6.0;
 
-/// A link and what loads it.
+/// A link and its load.
 #[derive(Clone, Copy)]
 struct Setting {
-    /// The downlink, as a scenario has it.
+    /// The downlink, in a scenario's syntax.
     down: &'static str,
-    /// What the load does, likewise.
+    /// The load's applications, in a scenario's syntax.
     load: &'static str,
-    /// More of the load, likewise.
+    /// More load, in a scenario's syntax.
     more: &'static str,
-    /// What another machine does meanwhile, and has done since before the load began, likewise.
+    /// Another machine's traffic, which began before the load, in a scenario's syntax.
     beside: &'static str,
     /// Senders' congestion control.
     sender: &'static str,
-    /// What steers; with none steered slots are like all others.
+    /// The law that steers; with none, steered slots are like the others.
     law: Law,
-    /// What becomes in steered slots of what has no window.
+    /// What is done with traffic without a window in steered slots.
     udp: Udp,
 }
 
@@ -83,7 +83,7 @@ const PAUSING: Setting = Setting {
     ..LTE
 };
 
-/// A buffer of half of what is under way.
+/// A buffer of half the bandwidth-delay product.
 const SHORT_BUFFER: Setting = Setting {
     down: "rate = { constant_mbps = 10 }, delay_ms = 25, queue = { packets = 20 }",
     ..BULK
@@ -114,26 +114,26 @@ const JOINS_ANOTHER: Setting = Setting {
     ..BULK
 };
 
-/// By a law that gives way to all others (RFC 9840).
+/// Steered by a law that yields to all other flows (RFC 9840).
 const GIVES_WAY: Setting = Setting {
     law: Law::Rledbat,
     ..JOINS_BBR
 };
 
-/// By BBR, as this one's.
+/// Both machines' senders use BBR.
 const JOINS_BBR: Setting = Setting {
     sender: "bbr",
     ..JOINS_ANOTHER
 };
 
-/// Steering that does nothing, over the link whose delay swings most.
+/// Steering that does nothing, on the link whose delay varies most.
 const NOTHING: Setting = Setting {
     law: Law::None,
     ..HSPA
 };
 
 impl Setting {
-    /// When the load begins, after the slot's world.
+    /// When the load begins, in seconds of the slot's simulation.
     fn load_begins_s(&self) -> f64 {
         match self.beside {
             "" => 0.0,
@@ -167,7 +167,7 @@ fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario 
     let seed = random.random_range(0..1 << 30);
     let duration_s = stop_s + PAUSE_S;
     let settled_s = from_s + PLAN.settling().as_secs_f64();
-    // Others are on the link as well.
+    // Other machines use the link, too.
     let text = format!(
         "name = \"slot\"\nseed = {seed}\nduration_s = {duration_s}\nwarmup_s = {settled_s}\n\
          hosts = {{ congestion_control = \"{sender}\" }}\ndown = {{ {down} }}\n\
@@ -178,11 +178,11 @@ fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario 
     Scenario::parse(&text, Path::new("slot.toml")).unwrap()
 }
 
-/// A link on which time goes on from slot to slot.
+/// A link whose time goes on from slot to slot.
 struct World {
     setting: Setting,
     random: Pcg64Mcg,
-    /// Opportunities of a cell's link, in ms; none where the rate is constant.
+    /// Delivery opportunities of a cellular link, in ms; none if the rate is constant.
     cell_ms: Vec<u64>,
     at_s: f64,
     /// Round trips before the first load.
@@ -212,7 +212,7 @@ impl World {
         }
     }
 
-    /// The cell's link from now on.
+    /// The cellular link's rate from now on.
     fn rate(&self) -> Option<Rate> {
         let now_ms = (self.at_s * 1e3) as u64;
         let later = self.cell_ms.iter().filter(|ms| **ms > now_ms);
@@ -260,7 +260,7 @@ impl World {
         slot
     }
 
-    /// What the command would see of it.
+    /// What the command would see of the slot.
     fn seen(&self, planned: Planned, result: &RunResult) -> Slot {
         let settling_s = PLAN.settling().as_secs_f64();
         let from_s = self.setting.load_begins_s();
@@ -278,7 +278,7 @@ impl World {
         let rates: Vec<_> = rates_of("load0").collect();
         let loads = result.flows.iter().filter(|f| f.name.starts_with("load"));
         let rates_of = loads.flat_map(|load| rates_of(&load.name).collect::<Vec<_>>());
-        // Ten points a second.
+        // The series have ten points a second.
         let bytes = rates_of.map(|(_, bps)| bps).sum::<f64>() / 80.0;
         let bytes = bytes as u64;
         if planned.steered && self.setting.udp == Udp::Hold {
@@ -296,7 +296,7 @@ impl World {
     }
 }
 
-/// What a run has of a quantity and a flow in that time, in seconds.
+/// Values of a quantity and a flow between these times, in seconds.
 fn points<'a>(
     result: &'a RunResult,
     quantity: &str,
@@ -310,7 +310,7 @@ fn points<'a>(
     points.filter(move |(t, _)| counts.contains(t))
 }
 
-/// Of the ping, in ms.
+/// The ping's round trips, in ms.
 fn round_trips(
     result: &RunResult,
     counts: std::ops::Range<f64>,
@@ -318,7 +318,7 @@ fn round_trips(
     points(result, "rtt_ms", "ping", counts)
 }
 
-/// A whole trial.
+/// Runs a whole trial.
 fn trial(setting: Setting, seed: u64) -> Finding {
     let mut world = World::new(setting, seed);
     let slots = PLAN.slots(seed).into_iter();
@@ -334,14 +334,14 @@ fn trial(setting: Setting, seed: u64) -> Finding {
     judge(&measured)
 }
 
-/// One way, about: the links are as long up as down, and uplinks have no queue.
+/// Idle round trip, about: links have the same delay both ways, and uplinks have no queue.
 fn idle_ms(setting: &Setting) -> f64 {
     let down = setting.down.split_once("delay_ms = ").unwrap().1;
     let down: f64 = down.split(',').next().unwrap().parse().unwrap();
     (down + 25.0) / 2.0
 }
 
-/// What came of trials, and how often, in words.
+/// Results of many trials in words, and how often each occurred.
 fn trials(setting: Setting, seeds: std::ops::Range<u64>) -> BTreeMap<String, usize> {
     let (seeds, counts) = (Mutex::new(seeds), Mutex::new(BTreeMap::new()));
     let work = || {
@@ -355,7 +355,7 @@ fn trials(setting: Setting, seeds: std::ops::Range<u64>) -> BTreeMap<String, usi
     counts.into_inner().unwrap()
 }
 
-/// The reason, or the verdict where it needs none.
+/// The reason as a word, or the verdict if it has no reason.
 fn word(finding: &Finding) -> String {
     let json = match &finding.because {
         Some(Because::Windowless(_)) => "windowless".into(),
@@ -365,7 +365,7 @@ fn word(finding: &Finding) -> String {
     json.as_str().unwrap().to_owned()
 }
 
-/// A kind of link, and what is right about it.
+/// A kind of link, and the right verdict on it.
 type Truth = (&'static str, Setting, &'static str);
 
 const TRUTHS: [Truth; 12] = [
@@ -387,7 +387,7 @@ const TRUTHS: [Truth; 12] = [
     ("rLEDBAT joins another's BBR", GIVES_WAY, "gives_way"),
 ];
 
-/// Holds the trials of each kind of link to what is right, in 19 of 20 at least; all of them are printed first.
+/// Prints all trials, and checks that at least 19 of 20 on each kind of link are right.
 fn assert_right(truths: &[Truth], seeds: std::ops::Range<u64>) {
     let mut wrong = Vec::new();
     for &(name, setting, right) in truths {
@@ -402,7 +402,7 @@ fn assert_right(truths: &[Truth], seeds: std::ops::Range<u64>) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Holds the trials of steering that does nothing to claims in fewer than 1 of 20.
+/// Checks that fewer than 1 in 20 trials of steering that does nothing claim an effect.
 fn assert_few_false(name: &str, setting: Setting, seeds: std::ops::Range<u64>) {
     let counts = trials(setting, seeds);
     println!("{name}: {counts:?}");

@@ -1,17 +1,17 @@
-//! What was measured, slot by slot.
+//! The measurements, slot by slot.
 
 use super::plan::{Planned, Purpose};
 use serde::Serialize;
 use tidegate_agent::{Direction, Holding};
 
-/// The second half of a trial's matter: the first is the idle link.
+/// A trial's measurements: the idle link and the slots.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// Round trips of the idle link before the first slot, in ms.
     pub idle_ms: Vec<f64>,
-    /// Slots that are over, in their order.
+    /// Completed slots, in order.
     pub slots: Vec<Slot>,
-    /// Why there are no more of them, if that was not the plan.
+    /// Why the trial ended early, if it did.
     pub cut_short: Option<CutShort>,
 }
 
@@ -19,73 +19,73 @@ pub struct Measured {
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum CutShort {
-    /// It would have taken more data than it may: so many bytes, at the rate of the first pair.
+    /// The whole trial would have transferred more data than allowed: this many bytes, at the rate of the first pair.
     WouldTake(u64),
-    /// It has taken all the data that it may.
+    /// It has used up the allowed data.
     Taken,
 }
 
 /// A round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrip {
-    /// When it began: seconds since the trial did.
+    /// When it began, in seconds from the start of the trial.
     pub at_s: f64,
-    /// How long it took.
+    /// Its length.
     pub ms: f64,
 }
 
-/// What was met in one slot, from when it had settled on.
+/// The measurements of one slot, without its first seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Slot {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Of the pair, from 0, the warm-up.
+    /// The number of its pair; 0 is the warm-up.
     pub pair: usize,
-    /// Whether there was steering.
+    /// Whether it was steered.
     pub steered: bool,
-    /// Its length that counts, in seconds.
+    /// Length of the part that counts, in seconds.
     pub seconds: f64,
-    /// Those that were answered.
+    /// Probes that were answered.
     #[serde(skip)]
     pub round_trips: Vec<RoundTrip>,
-    /// Questions that were not.
+    /// How many probes were not.
     pub unanswered: usize,
-    /// What the interfaces carried, by [`Direction::ALL`].
+    /// Bytes that the interfaces carried, by [`Direction::ALL`].
     pub carried: [Way; 2],
-    /// What the load itself carried, by [`Direction::ALL`], as far as that can be told from all else.
+    /// Bytes of the load itself, by [`Direction::ALL`], if they can be told from other traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_bytes: Option<[u64; 2]>,
-    /// Signs of loss: segments that arrived behind a gap, or had to be sent again.
+    /// Signs of loss: segments that arrived behind a gap, or were retransmitted.
     pub lost: u64,
-    /// Whether the delay was as it was without load before the next one began.
+    /// Whether the queue drained before the next slot began.
     pub drained: bool,
 }
 
-/// What was carried one way.
+/// What was carried in one direction.
 #[derive(Clone, Debug, Default, Serialize, PartialEq)]
 pub struct Way {
-    /// Bytes of TCP that the law can steer, from the IP header on.
+    /// Bytes of TCP that the law can steer, IP headers included.
     pub reached_bytes: u64,
     /// Bytes of TCP that it leaves alone.
     pub left_bytes: u64,
-    /// Bytes of what has no window, and was held.
+    /// Bytes without a window that were held.
     pub held_bytes: u64,
-    /// Bytes of what has no window, and was left alone,
+    /// Bytes without a window that were left alone,
     pub windowless_bytes: u64,
-    /// which is mostly this.
+    /// and the kind that most of them are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windowless: Option<String>,
-    /// Why most of it was left alone.
+    /// Why most of them were left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unheld: Option<Holding>,
-    /// Packets that say that they met a queue (ECN's CE).
+    /// Packets with a congestion mark (ECN's CE).
     pub marked_packets: u64,
-    /// The part of the time, in tenths of a second, in which anything came.
+    /// The part of the slot's tenths of a second in which any bytes came.
     pub active: f64,
 }
 
 impl Slot {
-    /// Nothing yet of what was planned.
+    /// An empty slot, as planned.
     pub fn new(planned: Planned) -> Self {
         Self {
             purpose: planned.purpose,
@@ -101,12 +101,12 @@ impl Slot {
         }
     }
 
-    /// The delays, in no order that means anything.
+    /// The delays, in arbitrary order.
     pub fn delays_ms(&self) -> Vec<f64> {
         self.round_trips.iter().map(|trip| trip.ms).collect()
     }
 
-    /// The load's bits a second; all that the interfaces carried where the load is not known from the rest.
+    /// The load's rate in bit/s; the interfaces' whole rate if the load is not counted separately.
     pub fn bps(&self, direction: Direction) -> f64 {
         let carried = || self.carried[direction as usize].bytes();
         let bytes = self
@@ -121,13 +121,13 @@ impl Slot {
 }
 
 impl Way {
-    /// All of them.
+    /// All bytes.
     pub fn bytes(&self) -> u64 {
         self.reached_bytes + self.held_bytes + self.left_bytes + self.windowless_bytes
     }
 }
 
-/// The value below which `part` of them lie, the nearer of the two at either side; none of none.
+/// The value below which `part` of the values lie, interpolated linearly; none without values.
 pub fn quantile(values: &[f64], part: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -137,7 +137,7 @@ pub fn quantile(values: &[f64], part: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * between)
 }
 
-/// The one in the middle.
+/// The median.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }

@@ -1,4 +1,4 @@
-//! Steering on and off: the agent of `tidegate run`, which lets everything pass in the slots without.
+//! Steering on and off: the agent of `tidegate run`, which passes all packets unsteered in the slots without steering.
 
 use super::TryArgs;
 use super::slot::Way;
@@ -16,21 +16,21 @@ use tidegate_agent::{
 use tidegate_laws::Law;
 use tidegate_scenario::Fair;
 
-/// The agent, on all interfaces that it is to be on.
+/// The agent, on all interfaces of the trial.
 pub struct Steering {
-    // Before the agent, whose queues its programs share.
+    // Dropped before the agent: its programs share the agent's queues.
     windowless: Windowless,
     agent: Agent,
     law: Law,
-    // Its place in the namespace, which it leaves last.
+    // Holds the lock of this network namespace until the agent has gone.
     _operation: Operation,
 }
 
-/// Flows without a window so far: their bytes, and whether the hold reaches them.
+/// Bytes of each flow without a window so far, and whether it is held.
 #[derive(Clone, Debug, Default)]
 pub struct Flows(HashMap<WindowlessWay, (u64, Option<Holding>)>);
 
-/// What goes one way of a flow without a window.
+/// One direction of a flow without a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct WindowlessWay {
     ifindex: u32,
@@ -40,7 +40,7 @@ struct WindowlessWay {
     direction: Direction,
 }
 
-/// What interfaces have carried so far, by direction and kind: bytes, and packets with marks.
+/// What interfaces have carried so far, by direction and kind: bytes, and marked packets.
 #[derive(Clone, Debug, Default)]
 pub struct Traffic([BTreeMap<&'static str, Carried>; 2]);
 
@@ -51,7 +51,7 @@ struct Carried {
     marked: u64,
 }
 
-/// What the law can do about it.
+/// What the law can do about a kind of traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Class {
     #[default]
@@ -61,15 +61,16 @@ enum Class {
 }
 
 impl Steering {
-    /// Attaches it where the default routes go, or to those that are asked for, and lets everything pass.
+    /// Attaches the agent to the requested interfaces, or to those of the default routes, and passes everything
+    /// unsteered.
     ///
     /// # Errors
-    /// Where another agent runs, or has left its programs; where there is no such interface.
+    /// If another agent runs or has left its programs, or if an interface does not exist.
     pub fn start(args: &TryArgs) -> Result<Self> {
         let run = RunArgs {
             iface: args.iface.clone(),
             law: Some(args.law),
-            // The load is this machine's own: there is nobody to share with.
+            // The load runs on this machine, so no other device shares it.
             fair: args.law.is_on_path().then_some(Fair::Flow),
             ..RunArgs::default()
         };
@@ -97,7 +98,7 @@ impl Steering {
         Ok(steering)
     }
 
-    /// Steers from now on, or lets everything pass.
+    /// Begins to steer, or passes everything unsteered.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -107,7 +108,7 @@ impl Steering {
             .set_idle(if on { Idle::Nothing } else { Idle::Hold })
     }
 
-    /// Flows without a window so far.
+    /// The flows without a window so far.
     pub fn flows(&self) -> Flows {
         let mut ways = self.agent.windowless();
         if let Some(watched) = self.windowless.watch() {
@@ -126,12 +127,12 @@ impl Steering {
         Flows(ways.into_iter().map(one).collect())
     }
 
-    /// Where it is.
+    /// The interfaces that it is attached to.
     pub fn interfaces(&self) -> &[Interface] {
         self.agent.interfaces()
     }
 
-    /// What has been carried so far.
+    /// The bytes carried so far.
     pub fn traffic(&self) -> Traffic {
         let mut traffic = Traffic::default();
         for direction in Direction::ALL {
@@ -160,7 +161,7 @@ impl Steering {
 }
 
 impl Flows {
-    /// Says of what went one way since `earlier` how much of it was held, and why most of the rest was not.
+    /// Fills in how many bytes in one direction were held since `earlier`, and why most of the rest were not.
     pub fn tell(&self, earlier: &Self, direction: Direction, way: &mut Way) {
         let mut by_state: BTreeMap<Option<Holding>, u64> = BTreeMap::new();
         for (flow, (bytes, state)) in self
@@ -175,7 +176,7 @@ impl Flows {
         let all: u64 = by_state.values().sum();
         let held = by_state.iter().filter(|(state, _)| is_held(state));
         let held: u64 = held.map(|(_, bytes)| *bytes).sum();
-        // By shares, since these count payload, and the interface counts headers, too.
+        // In proportion: the flows count payload, the interface counts headers, too.
         let part = held as f64 / all.max(1) as f64;
         way.held_bytes = (part * way.windowless_bytes as f64) as u64;
         way.windowless_bytes -= way.held_bytes;
@@ -187,19 +188,19 @@ impl Flows {
 }
 
 impl Traffic {
-    /// All bytes, both ways.
+    /// Bytes in both directions.
     pub fn bytes(&self) -> u64 {
         let kinds = self.0.iter().flat_map(BTreeMap::values);
         kinds.map(|carried| carried.bytes).sum()
     }
 
-    /// Bytes one way.
+    /// Bytes in one direction.
     pub fn bytes_of(&self, direction: Direction) -> u64 {
         let kinds = self.0[direction as usize].values();
         kinds.map(|carried| carried.bytes).sum()
     }
 
-    /// What came after `earlier`, by [`Direction::ALL`].
+    /// The bytes since `earlier`, by [`Direction::ALL`].
     pub fn since(&self, earlier: &Self) -> [Way; 2] {
         Direction::ALL.map(|direction| {
             let mut way = Way::default();

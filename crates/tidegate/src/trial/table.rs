@@ -5,7 +5,7 @@ use super::verdict::Both;
 use super::words::{self, ms, rate};
 use tidegate_terminal::{Cell, Style, Table};
 
-/// The verdict first, then numbers.
+/// The verdict, followed by the numbers.
 pub fn text(outcome: &TrialReport) -> String {
     let mut table = Table::new(Style::Plain);
     let right = |text: String| Cell::new(text).right();
@@ -37,7 +37,7 @@ pub fn text(outcome: &TrialReport) -> String {
     )
 }
 
-/// What, without, with, and what is to be said of it.
+/// Rows of quantity, value without steering, value with steering, and remark.
 pub fn rows(outcome: &TrialReport) -> Vec<[String; 4]> {
     let finding = &outcome.finding;
     let row = |what: &str, both: Option<Both>, of: fn(f64) -> String, note: String| {

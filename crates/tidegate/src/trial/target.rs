@@ -1,23 +1,23 @@
-//! Who is asked for round trips: whoever is named, or the host that the load comes from.
+//! The host that we measure round trips to: the named one, or the host that the load comes from.
 
 use crate::exit::BadInput;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-/// For a handshake with a host of which no port is known.
+/// The port for handshakes with a host whose port we do not know.
 const HTTPS: u16 = 443;
 
-/// A host, and the port that it answers at.
+/// A host, and a port that it listens at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Its name, or its address.
+    /// Its name or address.
     pub host: String,
-    /// For handshakes.
+    /// The port for handshakes.
     pub port: u16,
 }
 
 impl Target {
-    /// As `--ping` says it: HOST or HOST:PORT.
+    /// The host of `--ping`: HOST or HOST:PORT.
     pub fn named(text: &str) -> Self {
         let (host, port) = split(text);
         Self {
@@ -26,7 +26,7 @@ impl Target {
         }
     }
 
-    /// Of a URL; none if that is none.
+    /// The host of a URL; none if the text is no URL.
     pub fn of_url(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let usual = match scheme {
@@ -44,7 +44,7 @@ impl Target {
         })
     }
 
-    /// Of the first URL among a command's words.
+    /// The host of the first URL among a command's words.
     pub fn of_command(words: &[OsString]) -> Option<Self> {
         let mut words = words.iter();
         words.find_map(|word| Self::of_url(&word.to_string_lossy()))
@@ -53,7 +53,7 @@ impl Target {
     /// Its first address.
     ///
     /// # Errors
-    /// If it has none.
+    /// If it cannot be resolved.
     pub fn resolve(&self) -> Result<SocketAddr, BadInput> {
         let found = (self.host.as_str(), self.port).to_socket_addrs();
         let first = found.ok().and_then(|mut addresses| addresses.next());
@@ -61,7 +61,7 @@ impl Target {
     }
 }
 
-/// Host and port; an address of IPv6 may stand in brackets.
+/// Splits host and port; an IPv6 address may be in brackets.
 fn split(text: &str) -> (String, Option<u16>) {
     if text.parse::<IpAddr>().is_ok() {
         return (text.into(), None);

@@ -1,4 +1,4 @@
-//! From what was measured to a verdict: no clock, no link, no agent.
+//! From measurements to a verdict; it needs no clock, link or agent.
 
 use super::plan::Purpose;
 use super::sign_flip::SignFlip;
@@ -6,49 +6,48 @@ use super::slot::{CutShort, Measured, Slot, median, quantile};
 use serde::Serialize;
 use tidegate_agent::{Direction, Holding};
 
-/// A difference of the median delay that is smaller than this nobody notices, in ms: no verdict is made of it, however
-/// certain it is.
+/// Nobody notices a smaller difference of the median delay, in ms: it gives no verdict, however significant it is.
 pub const NOTICEABLE_MS: f64 = 10.0;
 
-/// A queue that adds less than this under load is a short one, in ms: what is called no bufferbloat elsewhere, too.
+/// A queue that adds less than this under load is short, in ms; other tests call that no bufferbloat, too.
 pub const SHORT_MS: f64 = 30.0;
 
-/// A part of the delay that would be worth having: where a trial does not rule it out it cannot tell.
+/// Saving this part of the delay would be worthwhile: if the trial cannot rule it out, it is undecided.
 const WORTH_PERCENT: f64 = 30.0;
 
-/// Where the law reaches less than this part of the load, chance has made what difference there is.
+/// If the law reaches less than this part of the load, any difference is chance.
 const REACHES: f64 = 0.1;
 
-/// A part of the load's rate whose loss is said,
+/// A loss of rate is mentioned from this part on,
 const RATE_LOST: f64 = 0.1;
 
-/// and one that is too much to lose for nothing.
+/// and from this part on it is too much for nothing in return.
 const GIVES_WAY: f64 = 1.0 / 3.0;
 
-/// Answers that a slot has to have for its median to mean anything.
+/// How many answers a slot needs for its median to mean anything.
 const ENOUGH: usize = 10;
 
-/// A load that carries less than this is none, in bit/s.
+/// A lower rate counts as no load, in bit/s.
 const NO_LOAD_BPS: f64 = 100e3;
 
-/// With twice the load the link has carried more by this factor: the load was the limit, not the link.
+/// If twice the load carries more by this factor, the load was the bottleneck, not the link.
 const MORE: f64 = 1.3;
 
-/// A load that is silent for a larger part of the time than this does not keep the link busy.
+/// A load that is silent for more than this part of the time does not keep the link busy.
 const SILENT: f64 = 0.3;
 
-/// More signs of loss than this in half of the slots are no accident.
+/// More signs of loss than this, in half of the slots, are no accident.
 const LOSSES: u64 = 2;
 
-/// What steering does here.
+/// What steering does on this link.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The delay under load is shorter with it.
+    /// It makes the delay under load shorter.
     Helps,
-    /// It is longer.
+    /// It makes it longer.
     Hurts,
-    /// It is the same.
+    /// It makes no difference.
     NoDifference,
     /// This trial cannot tell.
     Undecided,
@@ -58,21 +57,21 @@ pub enum Verdict {
 #[derive(Clone, Debug, Serialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum Because {
-    /// What loads the link is of this kind, which has no window.
+    /// Most of the load is of this kind, which has no window.
     Windowless(String),
     /// The load's connections are left alone.
     LeftAlone,
-    /// The link carries more than the load brings: its server or application is the limit.
+    /// The link could carry more: the load's server or application is the bottleneck.
     ServerLimited,
     /// The load pauses.
     NotSaturated,
-    /// The load gives its share to others: what it loses is more than what the delay gains.
+    /// The load yields to other flows, and loses more rate than it gains in delay.
     GivesWay,
-    /// Drops or marks keep the queue short already.
+    /// Drops or marks already keep the queue short.
     ManagedQueue,
-    /// No queue builds up, and nothing is dropped.
+    /// No queue builds up, and no packet is lost.
     NoQueue,
-    /// A queue stands, and steering these connections does not shorten it: it is others' or elsewhere.
+    /// There is a queue that steering does not shorten: other flows fill it, or it is elsewhere.
     OthersQueue,
     /// The delay varies too much.
     TooVariable,
@@ -80,53 +79,52 @@ pub enum Because {
     TooFewPairs,
     /// No load was seen on the interfaces that are steered.
     NoLoad,
-    /// It would take, or has taken, more data than it may.
+    /// It would transfer, or has transferred, more data than allowed.
     TooMuchData,
 }
 
-/// With steering and without.
+/// A value with steering and without.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct Both {
     /// With steering.
     pub with: f64,
-    /// Without.
+    /// Without steering.
     pub without: f64,
 }
 
 /// What a trial has found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// What steering does here.
+    /// What steering does on this link.
     pub verdict: Verdict,
-    /// Why it does nothing, or why nothing can be told.
+    /// Why it makes no difference, or why the trial is undecided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<Because>,
-    /// Which way the load goes.
+    /// The direction of the load.
     pub direction: Direction,
     /// Median round trip before the load began, in ms.
     pub idle_ms: f64,
     /// The least round trip of the whole trial, in ms.
     pub least_ms: f64,
-    /// Whether the link was loaded before the load began, by others.
+    /// Whether others already loaded the link before our load began.
     pub others_load: bool,
-    /// Median round trip under load, of the slots' medians, in ms.
+    /// Median round trip under load, over the slots' medians, in ms.
     pub loaded_ms: Option<Both>,
-    /// What the pairs tell of it.
+    /// The test of these.
     pub tested: Option<SignFlip>,
-    /// Parts of the delay that steering takes away, in %, or adds where they are below 0: what such a trial would not rule
-    /// out, from the least to the most.
+    /// Confidence interval of the delay that steering saves, in % (negative: it adds), from the least to the most.
     pub saved_percent: Option<[f64; 2]>,
-    /// The 95th percentile, likewise; nothing is concluded from it.
+    /// The same for the 95th percentile; no conclusion is drawn from it.
     pub p95_ms: Option<Both>,
-    /// The load's bits a second, likewise.
+    /// The load's rate in bit/s.
     pub bps: Option<Both>,
-    /// What the pairs tell of the rate without steering by that with it.
+    /// The test of the rate without steering divided by the rate with it.
     pub rate_tested: Option<SignFlip>,
-    /// A difference of the rate smaller than this part of it would not have shown.
+    /// The trial could not have detected a smaller relative difference of the rate.
     pub rate_would_have_shown: Option<f64>,
     /// The part of the load that has no window and was held.
     pub held: f64,
-    /// Why what has no window was left alone, where the hold had a say.
+    /// Why traffic without a window was left alone, if the hold could have taken it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unheld: Option<Holding>,
 }
@@ -138,7 +136,8 @@ pub fn judge(measured: &Measured) -> Finding {
     let pairs = pairs(measured);
     let column = |of: &dyn Fn(&Slot) -> Option<f64>| both(&pairs, of);
     let delay = |slot: &Slot| median(&slot.delays_ms());
-    // Delays multiply: a slow hour doubles both slots of a pair, and so their difference.
+    // Compare ratios: delays multiply, so that in a slow hour both slots of a pair double, and with them their
+    // difference.
     let ratios = pairs
         .iter()
         .filter_map(|pair| Some(libm::log(delay(pair.without)? / delay(pair.with)?)));
@@ -167,7 +166,7 @@ pub fn judge(measured: &Measured) -> Finding {
     finding
 }
 
-/// Whether it has to be known whether the link carries more than it did: where no queue built up, and that is not known.
+/// Whether a check slot must show if the link carries more: no queue built up, perhaps because the load is too small.
 pub fn wants_check(measured: &Measured) -> bool {
     let finding = judge(measured);
     finding.verdict == Verdict::NoDifference
@@ -185,13 +184,13 @@ impl Finding {
         }
     }
 
-    /// What load adds to the delay without steering, in ms; others' load, too.
+    /// What load adds to the delay without steering, in ms; others' load included.
     pub fn rise_ms(&self) -> Option<f64> {
         Some(self.loaded_ms?.without - self.base_ms())
     }
 
-    /// The parts of the rate that steering costs the load, in %, from the least to the most that such a trial would not
-    /// rule out; none where it might cost nothing, or where the difference is too small to be noticed.
+    /// Confidence interval of the rate that steering costs the load, in %, from the least to the most; none if it may
+    /// cost nothing, or too little to notice.
     pub fn rate_lost_percent(&self) -> Option<[f64; 2]> {
         let tested = self.rate_tested.filter(SignFlip::is_significant)?;
         (1.0 - libm::exp(-tested.mean) >= RATE_LOST)
@@ -209,7 +208,7 @@ struct Pair<'a> {
     without: &'a Slot,
 }
 
-/// Those of which both slots have enough answers.
+/// The pairs whose slots both have enough answers.
 fn pairs(measured: &Measured) -> Vec<Pair<'_>> {
     let counts = |slot: &&Slot| slot.purpose == Purpose::Counts;
     let slots: Vec<_> = measured.slots.iter().filter(counts).collect();
@@ -228,7 +227,7 @@ fn pairs(measured: &Measured) -> Vec<Pair<'_>> {
         .collect()
 }
 
-/// The medians of what slots have, of either kind.
+/// Medians over the slots with steering and those without.
 fn both(pairs: &[Pair], of: &dyn Fn(&Slot) -> Option<f64>) -> Option<Both> {
     let of_kind = |slot: for<'a> fn(&'a Pair) -> &'a Slot| {
         let values: Vec<_> = pairs.iter().filter_map(|pair| of(slot(pair))).collect();
@@ -240,7 +239,7 @@ fn both(pairs: &[Pair], of: &dyn Fn(&Slot) -> Option<f64>) -> Option<Both> {
     })
 }
 
-/// The way that most bytes went.
+/// The direction with the most bytes.
 fn direction(measured: &Measured) -> Direction {
     let sum = |direction: Direction| -> u64 {
         let slots = measured.slots.iter();
@@ -255,20 +254,20 @@ fn direction(measured: &Measured) -> Direction {
     }
 }
 
-/// The load's rates without steering by those with it, in logarithms.
+/// Tests the load's rate without steering divided by that with it, in logarithms.
 fn rates(pairs: &[Pair], direction: Direction) -> Option<SignFlip> {
     let ratio = |pair: &Pair| libm::log(pair.without.bps(direction) / pair.with.bps(direction));
     SignFlip::of(&pairs.iter().map(ratio).collect::<Vec<_>>())
 }
 
-/// The least round trip, before the load and beside it; not a number where nothing was answered.
+/// The shortest round trip, with or without load; NaN if there were no answers.
 fn least_ms(measured: &Measured) -> f64 {
     let slots = measured.slots.iter().flat_map(Slot::delays_ms);
     let all = measured.idle_ms.iter().copied().chain(slots);
     all.fold(f64::NAN, f64::min)
 }
 
-/// Of the logarithm of what was measured without steering by that with it.
+/// The part of the delay saved, in %, from the logarithm of the delay without steering divided by that with it.
 fn saved_percent(ratio: f64) -> f64 {
     (1.0 - libm::exp(-ratio)) * 100.0
 }
@@ -304,7 +303,7 @@ fn decide(measured: &Measured, finding: &Finding, load: &Load) -> Decision {
     }
 }
 
-/// Whether the load loses a larger part of its rate than the delay does.
+/// Whether the load loses a larger part of its rate than the delay shrinks by.
 fn gives_way(finding: &Finding, claim: Option<Verdict>) -> bool {
     let gained = match (claim, finding.tested) {
         (Some(Verdict::Helps), Some(tested)) => tested.mean,
@@ -314,7 +313,7 @@ fn gives_way(finding: &Finding, claim: Option<Verdict>) -> bool {
     lost.is_some_and(|lost| lost.mean > gained && 1.0 - libm::exp(-lost.mean) >= GIVES_WAY)
 }
 
-/// What is certain enough, and large enough to be noticed: both have to say the same.
+/// The verdict, if a difference is significant and large enough to notice.
 fn claim(tested: &SignFlip, loaded: Both) -> Option<Verdict> {
     let saved_ms = loaded.without - loaded.with;
     let is_one = tested.is_significant() && saved_ms.abs() >= NOTICEABLE_MS;
@@ -325,13 +324,13 @@ fn claim(tested: &SignFlip, loaded: Both) -> Option<Verdict> {
     }
 }
 
-/// Why no difference has shown.
+/// Why no difference was found.
 fn reason(measured: &Measured, finding: &Finding, load: &Load) -> Because {
     if let Some(because) = load.out_of_reach() {
         return because;
     }
     if !finding.queue_is_short() {
-        // What the trial does not rule out, and would be worth having.
+        // A saving that the trial cannot rule out, and that would be worthwhile.
         let wide = finding
             .saved_percent
             .is_some_and(|[least, most]| most > WORTH_PERCENT || least < -WORTH_PERCENT);
@@ -360,24 +359,24 @@ fn check(measured: &Measured) -> Option<&Slot> {
     slots.find(|slot| slot.purpose == Purpose::Check)
 }
 
-/// What the load was. What the law reaches is read from slots with steering, since nothing is held in the others; all else
-/// from slots without.
+/// Properties of the load. What the law reaches comes from slots with steering, as nothing is held in the others; all
+/// else comes from slots without.
 struct Load {
-    /// The part of it that the law reaches: by its window, or held.
+    /// The part of it that the law steers by its window or holds.
     reached: f64,
     /// The part of it that is held.
     held: f64,
-    /// What it mostly is, if that has no window and is not held,
+    /// Its main kind, if that has no window and is not held,
     windowless: Option<String>,
-    /// and why it is not.
+    /// and the reason why it is not held.
     unheld: Option<Holding>,
     /// Whether the law leaves most of it alone.
     left_alone: bool,
     /// Whether it pauses.
     silent: bool,
-    /// Whether its queue drops or marks.
+    /// Whether packets are lost or marked.
     loses: bool,
-    /// The most that a slot carried.
+    /// The highest rate in any slot.
     most_bps: f64,
 }
 
@@ -416,16 +415,16 @@ impl Load {
 }
 
 impl Load {
-    /// Why the law does not reach most of it, if it does not.
+    /// Why the law does not reach most of it; none if it does.
     fn out_of_reach(&self) -> Option<Because> {
         let windowless = self.windowless.clone().map(Because::Windowless);
         windowless.or(self.left_alone.then_some(Because::LeftAlone))
     }
 }
 
-/// What a trial that was cut short has to do with data, for words.
+/// The data of a trial that was cut short, for words.
 impl CutShort {
-    /// Bytes that it would have taken, if that is known.
+    /// How many bytes it would have transferred, if that is known.
     pub fn would_take(self) -> Option<u64> {
         match self {
             Self::WouldTake(bytes) => Some(bytes),

@@ -4,11 +4,11 @@ use super::slot::CutShort;
 use super::verdict::{Because, Finding, NOTICEABLE_MS, Verdict};
 use tidegate_agent::Direction;
 
-/// What to do where it helps.
+/// What to do if steering helps.
 const AND_NOW: &str = "`sudo tidegate run` steers until you end it (Ctrl-C); `sudo systemctl enable --now tidegate` steers from \
     now on, also after the machine has started anew.";
 
-/// However alike the slots were, rates that differ by less are never told apart.
+/// Rates that differ by less are never told apart, however similar the slots were.
 const LEAST_TOLD: f64 = 0.05;
 
 /// The verdict in one sentence.
@@ -33,7 +33,7 @@ pub fn headline(finding: &Finding) -> String {
     }
 }
 
-/// The reason in a clause.
+/// The reason as a clause.
 fn short(because: &Because) -> String {
     match because {
         Because::Windowless(kind) => {
@@ -55,7 +55,7 @@ fn short(because: &Because) -> String {
     }
 }
 
-/// What else is to be said, a sentence each.
+/// Further sentences.
 pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(certainty(finding));
@@ -76,7 +76,7 @@ pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> 
     said
 }
 
-/// What the load carried, and what can be concluded from it.
+/// The load's rate, and what it shows.
 fn of_the_rate(finding: &Finding) -> Option<String> {
     let (bps, part) = (finding.bps?, finding.rate_would_have_shown?);
     let concluded = match finding.rate_lost_percent() {
@@ -111,13 +111,13 @@ fn of_others(finding: &Finding) -> Option<String> {
     Some(format!("{seen} {REMEDY}"))
 }
 
-/// Where others fill the queue.
+/// Advice if other machines fill the queue.
 const REMEDY: &str = "Only a machine that all of them pass can keep its queue short: install Tidegate on the router.";
 
-/// A delay that few hosts on the same continent have without a queue, in ms.
+/// Few hosts on the same continent have a longer delay without a queue, in ms.
 const LONG_MS: f64 = 150.0;
 
-/// By how much, and how certain that is.
+/// The size of the difference, and its confidence.
 fn certainty(finding: &Finding) -> Option<String> {
     let (test, [least, most]) = (finding.tested?, finding.saved_percent?);
     let (low, high, what) = match finding.verdict {
@@ -137,7 +137,7 @@ fn certainty(finding: &Finding) -> Option<String> {
     ))
 }
 
-/// What it means, and what can be done.
+/// What the reason means, and what to do.
 fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> String {
     let rise = finding.rise_ms().unwrap_or(0.0).max(0.0);
     let adds = format!(
@@ -205,7 +205,7 @@ pub fn ms(ms: f64) -> String {
     }
 }
 
-/// A rate in Mbit/s, or in kbit/s where that would leave no figure.
+/// A rate in Mbit/s, or in kbit/s if Mbit/s would show no digit.
 pub fn rate(bps: f64) -> String {
     let mbps = bps / 1e6;
     if mbps < 0.95 {
@@ -217,7 +217,7 @@ pub fn rate(bps: f64) -> String {
     }
 }
 
-/// A part, rounded up: what is smaller would not have shown.
+/// A part in percent, rounded up, since smaller differences could not have been detected.
 pub fn percent(part: f64) -> String {
     match (part * 100.0).ceil() {
         percent if percent < 100.0 => format!("{:.0} %", percent.max(1.0)),
@@ -225,7 +225,7 @@ pub fn percent(part: f64) -> String {
     }
 }
 
-/// By how much rates have to differ to be told apart, where `part` of them would not have shown.
+/// By how much rates must differ for the trial to tell them apart: by `part`, and at least by [`LEAST_TOLD`].
 pub fn told_apart(part: f64) -> String {
     percent(part.max(LEAST_TOLD))
 }
@@ -240,7 +240,7 @@ pub fn data(bytes: u64) -> String {
     }
 }
 
-/// What it loads, in a word.
+/// The direction of the load, in one word.
 pub fn direction(direction: Direction) -> &'static str {
     match direction {
         Direction::Down => "download",
@@ -248,7 +248,7 @@ pub fn direction(direction: Direction) -> &'static str {
     }
 }
 
-/// What a smaller difference is worth.
+/// Below which difference there is no verdict.
 pub fn threshold() -> String {
     format!("differences below {} are not called one", ms(NOTICEABLE_MS))
 }

@@ -1,5 +1,5 @@
-//! Looks after the flows that have records: takes those to the gate of which packets may have to wait, away from it
-//! those that are gone or that nothing is known of, and has their servers asked for echoes.
+//! Follows the flows that have records: sends a flow's packets through the gate while any may have to wait, takes flows
+//! away that are gone or have no measured delay, and sends the echoes that measure it.
 
 use super::echoes::Echoes;
 use super::rules::Sort;
@@ -15,33 +15,33 @@ use tidegate_agent::{AgentError, Candidate, Direction, HoldPrograms, Holding, In
 use tidegate_gate::{Flow, FlowCounts, Gate, GateError};
 use tidegate_scenario::Udp;
 
-/// How long a flow of which nothing comes is asked for, and how long it is kept at the gate, in µs.
+/// In µs: how long after its last packet a flow is still measured by echoes, and still kept at the gate.
 const ASK_IDLE_US: u64 = 1_000_000;
 const GATE_IDLE_US: u64 = 8_000_000;
 
-/// How long a flow of which data come may be without an answer, in µs. What stands in a long queue comes late, but
-/// goes on coming.
+/// How long a flow with data may be without an answer to its echoes, in µs. An answer that stands in a long queue is
+/// late, but the next ones keep coming.
 const SILENCE_US: u64 = 3_000_000;
 
-/// How often one is asked for then.
+/// How often we send an echo for a flow without answers, in µs.
 const RETRY_US: u64 = 1_000_000;
 
-/// How often the gate is asked whether it still answers, in µs.
+/// How often we check that the gate still answers, in µs.
 const GATE_ASK_US: u64 = 1_000_000;
 
-/// More would not be read.
+/// News that are kept between two calls; a reader would not want more.
 const NEWS: usize = 256;
 
-/// What has become of a flow for the first time, or, without one, of the gate.
+/// What has happened to a flow for the first time, or to the gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
-    /// Which.
+    /// The flow; none: the gate.
     pub flow: Option<Flow>,
     /// Which way its data go.
     pub direction: Direction,
     /// The interface's name.
     pub interface: String,
-    /// What.
+    /// What has happened.
     pub state: Holding,
 }
 
@@ -54,26 +54,26 @@ struct Tracked {
     steered: bool,
     /// Whether its packets go through the gate.
     gated: bool,
-    /// Since when it is asked for, while it is.
+    /// Since when we send echoes for it, while we do.
     asked_from_us: Option<u64>,
-    /// Packets signalled, as counted already.
+    /// The record's count of signalled packets that is already in the total.
     signalled: u32,
     reported: BTreeSet<Holding>,
 }
 
-/// All that the hold consists of.
+/// The hold: the programs, the gate, and the flows they hold.
 pub struct Controller {
-    // In this order: what waits is let go first, then the programs are detached.
+    // Drop order: first the gate lets waiting packets go, then the programs are detached.
     gate: Gate,
     held: HoldPrograms,
     echoes: Echoes,
     terms: Terms,
-    /// Those that it is on, and for which directions.
+    /// The interfaces and directions where the programs are.
     on: Vec<(Interface, Direction)>,
-    /// By place.
+    /// By place in the table of records.
     tracked: HashMap<usize, Tracked>,
     turns: Turns,
-    /// When the gate was asked last whether it answers.
+    /// When we last checked that the gate answers.
     gate_asked_us: u64,
     /// Whether the gate's process has ended.
     gate_gone: bool,
@@ -98,7 +98,7 @@ impl Controller {
         }
     }
 
-    /// Does from now on what the terms say, on those of the interfaces where they hold any flow.
+    /// Applies these terms from now on, on the interfaces where they may hold a flow.
     pub fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<(), AgentError> {
         let of = |direction| {
             let wanted = move |i: &&Interface| terms.rules.may_hold_on(&i.name, direction);
@@ -115,7 +115,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Has the programs there and nowhere else; or, if that cannot be, where they were.
+    /// Attaches the programs to these interfaces and to no others. If that fails, they stay where they were.
     fn attach(&mut self, wanted: &[(Interface, Direction)]) -> Result<(), AgentError> {
         let places = |of: &[(Interface, Direction)]| {
             let places = of.iter().map(|(i, direction)| (i.index, *direction));
@@ -139,11 +139,11 @@ impl Controller {
         Ok(())
     }
 
-    /// Looks at every record. Whether there is anything left to look after.
+    /// Looks at every record. False once the gate is gone.
     pub fn step(&mut self) -> bool {
         let now_us = now_us();
         let candidates = self.held.records().candidates();
-        // A gate that is gone holds nothing, and a law that knows that asks for nothing.
+        // Without a gate nothing is held, and the law, once it knows, signals no flow.
         if self.has_hung_up() || self.hangs(now_us) || self.keep(&candidates, now_us).is_err() {
             self.lose_gate();
             return false;
@@ -156,13 +156,13 @@ impl Controller {
 
     fn has_hung_up(&self) -> bool {
         let mut gate = [PollFd::new(self.gate.as_fd(), PollFlags::empty())];
-        // Interrupted: the next look will tell.
+        // If poll was interrupted, the next step will see it.
         let _ = poll(&mut gate, PollTimeout::ZERO);
         let seen = gate[0].revents().unwrap_or(PollFlags::empty());
         seen.intersects(PollFlags::POLLHUP | PollFlags::POLLERR)
     }
 
-    /// A gate that does not get to run would let packets wait for ever.
+    /// Whether the gate no longer answers: a gate that does not run would let packets wait for ever.
     fn hangs(&mut self, now_us: u64) -> bool {
         if !self.tracked.values().any(|tracked| tracked.gated)
             || now_us.saturating_sub(self.gate_asked_us) < GATE_ASK_US
@@ -181,7 +181,7 @@ impl Controller {
         for (interface, direction) in &self.on {
             self.held.release(interface.index, *direction);
         }
-        // It may hang.
+        // The process may hang: kill it.
         self.gate.end();
         self.gate_gone = true;
         self.counts.gate.waiting = 0;
@@ -193,7 +193,7 @@ impl Controller {
         });
     }
 
-    /// From now on nothing of any flow is taken to wait.
+    /// Tells the law that no packet of any flow waits any more.
     pub fn let_go(&mut self) {
         for (place, tracked) in self.tracked.drain() {
             if tracked.steered {
@@ -202,8 +202,7 @@ impl Controller {
         }
     }
 
-    /// Takes flows to the gate that are new or are answered again, and away from it those that are gone, that are to be
-    /// held no more, or of which nothing is known.
+    /// Follows new flows, and dismisses flows that are idle, gone, or not to be held any more.
     fn keep(&mut self, candidates: &[Candidate], now_us: u64) -> Result<(), GateError> {
         let stays = |candidate: &&Candidate| {
             now_us.saturating_sub(candidate.seen_us) < GATE_IDLE_US && self.is_wanted(candidate)
@@ -264,7 +263,7 @@ impl Controller {
         self.direct(place)
     }
 
-    /// Lets the law know that the flow's packets can be made to wait.
+    /// Tells the law that the flow's packets can be made to wait.
     fn admit(&mut self, candidate: &Candidate, candidates: &[Candidate]) {
         let asked = self.asked(candidate);
         let same = candidates
@@ -278,8 +277,8 @@ impl Controller {
         }
     }
 
-    /// Has the flow's packets go through the gate while any may have to wait, and only then: a process wakes up for them
-    /// late and lets several go together, and BBR takes acknowledgements that come together for a faster link.
+    /// Sends the flow's packets through the gate only while any may have to wait. The gate is a process: it wakes up
+    /// late and releases several packets together, and BBR takes acknowledgements that come together for a faster link.
     fn direct(&mut self, place: usize) -> Result<(), GateError> {
         let may_wait = self.held.records().may_wait(place);
         let Some(tracked) = self.tracked.get_mut(&place) else {
@@ -295,14 +294,14 @@ impl Controller {
         }
     }
 
-    /// Has the flow's packets pass by the gate.
+    /// Sends the flow's packets past the gate again.
     fn undirect(&mut self, place: usize) -> Result<(), GateError> {
         let Some(tracked) = self.tracked.get_mut(&place).filter(|tracked| tracked.gated) else {
             return Ok(());
         };
         tracked.gated = false;
         let flow = tracked.flow;
-        // It may be held in the other direction.
+        // The same connection may still be held in the other direction.
         let mut others = self.tracked.values();
         if others.any(|other| other.gated && other.flow == flow) {
             return Ok(());
@@ -310,7 +309,7 @@ impl Controller {
         self.gate.leave(&[flow])
     }
 
-    /// Lets the law know first, so that nobody is signalled for what does not wait any more.
+    /// Stops holding a flow. The law learns it first, so that it signals no sender for packets that do not wait.
     fn dismiss(&mut self, place: usize) -> Result<(), GateError> {
         let Some(tracked) = self.tracked.get_mut(&place) else {
             return Ok(());
@@ -322,7 +321,7 @@ impl Controller {
         self.undirect(place)
     }
 
-    /// Asks for flows of which something comes.
+    /// Sends echoes for flows that have data.
     fn ask(&mut self, candidates: &[Candidate], now_us: u64) {
         let request = |candidate: &Candidate| {
             let tracked = self.tracked.get(&candidate.place)?;
@@ -343,7 +342,7 @@ impl Controller {
         }
     }
 
-    /// Keeps what is worth a line for the first time.
+    /// Keeps what is worth logging, once for each flow.
     fn note(&mut self) {
         const WORTH: [Holding; 3] = [Holding::Held, Holding::NotClocked, Holding::Unanswered];
         let records = self.held.records();
@@ -374,7 +373,7 @@ impl Controller {
         }
     }
 
-    /// Whether there is nobody to look after.
+    /// Whether there is no flow to follow.
     pub fn rests(&self) -> bool {
         self.tracked.is_empty()
     }
@@ -387,9 +386,9 @@ impl Controller {
         std::mem::take(&mut self.news)
     }
 
-    /// All that there is to be seen.
+    /// The hold's whole state.
     pub fn watch(&mut self) -> HoldSnapshot {
-        // Of one that is gone what it counted stays true.
+        // If the gate is gone, its last counts stay.
         if let Ok(counts) = self.gate.counts() {
             self.counts.gate = counts;
         }
@@ -427,7 +426,7 @@ impl Controller {
         }
     }
 
-    /// By which interface, and to whom, echoes go that tell the flow's delay.
+    /// The interface by which, and the address to which, the flow's echoes go.
     fn asked(&self, candidate: &Candidate) -> (u32, IpAddr) {
         let server = candidate.remote.ip();
         let to = self.terms.echo.address().unwrap_or(server);

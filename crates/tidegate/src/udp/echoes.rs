@@ -1,4 +1,4 @@
-//! Echoes of the agent's own: what tells it the delay of flows that show none.
+//! The agent's own echo requests: they measure the delay of flows that do not show it themselves.
 
 use super::turns::Turn;
 use crate::icmp::{REQUEST_4, REQUEST_6, seal, socket_that_hears};
@@ -9,16 +9,16 @@ use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Flows that one echo asks for.
+/// How many flows one echo can measure.
 pub const FLOWS: usize = 4;
 
-/// A place that is none.
+/// Marks an unused place.
 const NONE: u16 = u16::MAX;
 
 /// Sends echoes.
 pub struct Echoes {
     id: u16,
-    /// What nobody knows who does not see the echoes.
+    /// Only a host that sees our echoes knows it.
     secret: u32,
     sequence: u16,
     v4: OwnedFd,
@@ -27,13 +27,13 @@ pub struct Echoes {
 }
 
 impl Echoes {
-    /// With that identifier and secret.
+    /// Opens the sockets for echoes with this identifier and secret.
     ///
     /// # Errors
     /// Without CAP_NET_RAW.
     pub fn new(id: u16, secret: u32) -> Result<Self> {
         let cannot = "open a socket for echoes (CAP_NET_RAW)";
-        // Answers are the kernel programs' to take; a raw socket would collect all of ICMP.
+        // The kernel programs take the answers: a raw socket that read them would get all ICMP.
         let v6 = match socket_that_hears(false, None) {
             Err(Errno::EAFNOSUPPORT) => None,
             v6 => Some(v6.context(cannot)?),
@@ -47,7 +47,7 @@ impl Echoes {
         })
     }
 
-    /// Sends one. What does not go is an echo that is lost.
+    /// Sends an echo. If the socket refuses it, it counts as lost.
     pub fn send(&mut self, now_us: u64, turn: &Turn) {
         self.sequence = self.sequence.wrapping_add(1);
         let mut places = [NONE; FLOWS];
@@ -56,7 +56,7 @@ impl Echoes {
         }
         let told = [self.secret, now_us as u32];
         let packet = |kind| packet(kind, self.id, self.sequence, told, places);
-        // Sockets of no interface: those may come and go.
+        // The sockets are bound to no interface, as interfaces come and go.
         let _ = match turn.to {
             IpAddr::V4(to) => {
                 let by = libc::in_pktinfo {
@@ -89,7 +89,7 @@ impl Echoes {
         };
     }
 
-    /// Bytes of an echo, from the IP header on.
+    /// Length of an echo in bytes, with the IP header.
     pub fn bytes(to: IpAddr) -> u64 {
         let ip = if to.is_ipv4() { 20 } else { 40 };
         ip + LENGTH as u64
@@ -98,7 +98,8 @@ impl Echoes {
 
 const LENGTH: usize = 8 + 8 + 2 * FLOWS;
 
-/// ICMP's header (RFC 792, RFC 4443 section 4.1), the secret and when it was sent, and for whom: `struct tg_echo_packet`.
+/// An ICMP header (RFC 792, RFC 4443 section 4.1), then the secret, the time of sending and the flows' places:
+/// `struct tg_echo_packet`.
 fn packet(kind: u8, id: u16, sequence: u16, told: [u32; 2], places: [u16; FLOWS]) -> [u8; LENGTH] {
     let mut packet = [0; LENGTH];
     packet[0] = kind;

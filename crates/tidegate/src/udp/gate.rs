@@ -1,4 +1,4 @@
-//! The gate's process: says when packets leave, by the records that the kernel's programs keep.
+//! The gate's process: it decides when packets leave, by the records that the kernel's programs keep.
 
 use anyhow::{Context, Result};
 use std::collections::HashMap;
@@ -6,32 +6,32 @@ use std::os::fd::{AsFd, OwnedFd};
 use tidegate_agent::{AgentError, Direction, Lease, Records};
 use tidegate_gate::{Flow, Law, Leaving, serve};
 
-/// Serves the agent that started this process.
+/// Serves the agent that started this process, until the agent ends.
 pub fn run() -> Result<()> {
-    // The queue and its rules take CAP_NET_ADMIN, which stays.
+    // Queue and rules need CAP_NET_ADMIN, which we keep.
     tidegate_agent::drop_capabilities()?;
     serve(|descriptors| HoldLaw::open(&descriptors)).context("the gate")
 }
 
-/// How long it is taken for granted that a record is the flow's, in µs: a flow that the kernel has forgotten gets
-/// another.
+/// How long we trust that a record still belongs to the flow, in µs: once the kernel has forgotten a flow, it gets
+/// another record.
 const SURE_US: u64 = 100_000;
 
-/// How long at least who has to wait is not asked about again, in µs. What is left of a wait is a guess by the rate;
-/// until more data have arrived it stays as it is, however small.
+/// The shortest wait before we ask again, in µs. The rest of a wait is estimated from the rate, and stays as it is,
+/// however small, until more data have arrived.
 const AGAIN_US: u64 = 1000;
 
-/// The laws: what leaves of a download waits until as much has arrived as its record says, of an upload until as much has
-/// passed.
+/// The gate's laws. A packet of a download waits until as many bytes have arrived as its mark says, a packet of an
+/// upload until as many have left.
 struct HoldLaw {
     records: Records,
-    /// Without it the records are not kept any more.
+    /// Expires when nobody keeps the records up to date any more.
     lease: Lease,
-    /// By direction: a connection may have been a download and an upload.
+    /// By direction: one connection may be both a download and an upload.
     places: HashMap<Flow, [Option<Found>; 2]>,
-    /// When all records were looked at.
+    /// When we last looked at all records, in µs.
     at_us: u64,
-    /// Bytes of each flow that wait.
+    /// Waiting bytes of each flow.
     waiting: HashMap<Flow, u32>,
 }
 
@@ -59,7 +59,7 @@ impl HoldLaw {
         })
     }
 
-    /// The flow's record in each direction; none where it has none, or none any more.
+    /// The flow's place in the table of records, for each direction; none if it has no record, or has it no longer.
     fn places(&mut self, flow: &Flow, now_us: u64) -> [Option<usize>; 2] {
         if now_us.saturating_sub(self.at_us) >= SURE_US || self.known(flow) == [None; 2] {
             self.look(now_us);
@@ -91,7 +91,7 @@ impl HoldLaw {
         self.at_us = now_us;
     }
 
-    /// Lets the law of uploads know what waits.
+    /// Tells the law of uploads how many bytes wait.
     fn tell_waiting(&self, flow: &Flow) {
         if let Some(place) = self.known(flow)[Direction::Up as usize] {
             let bytes = self.waiting.get(flow).copied().unwrap_or(0);
@@ -101,7 +101,7 @@ impl HoldLaw {
 }
 
 impl Law for HoldLaw {
-    /// By direction, as a flow may have been both.
+    /// A mark for each direction: a flow may be both a download and an upload.
     type Mark = [u64; 2];
 
     fn came(&mut self, packet: &Leaving, _head: &[u8]) -> [u64; 2] {

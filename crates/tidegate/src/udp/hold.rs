@@ -13,14 +13,16 @@ use std::time::Duration;
 use tidegate_agent::{Agent, AgentError, Directions, Doorbell, HoldPrograms, Interface};
 use tidegate_gate::{Gate, Limits};
 
-/// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
-/// stopped growing when the first echo is back, and has to be watched for seconds.
+/// Time between two looks at the records. A sender in slow start doubles its window each round trip: a flow that is
+/// found 50 ms late has left slow start before its first echo is back, and its round trips must then be watched for
+/// seconds.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
-/// Between two where there is nobody to look after and nobody rings. It wakes for the lease alone, which lasts a second.
+/// Time between two looks when there is no flow and the doorbell is silent. We wake only to renew the lease, which
+/// lasts a second.
 const REST: Duration = Duration::from_millis(250);
 
-/// All of it, until dropped.
+/// The hold; it ends when this is dropped.
 pub struct Hold {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -28,8 +30,8 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Makes it ready beside `agent`, for these directions, in the calling thread's network namespace; on no interface yet. `bell` rings
-    /// when there are news.
+    /// Makes the hold ready beside `agent`, for these directions, in the calling thread's network namespace, but on no
+    /// interface yet. `bell` rings when there are news.
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
@@ -64,7 +66,7 @@ impl Hold {
         locked(&self.controller)
     }
 
-    /// Holds what these terms say on those of the interfaces where they hold any, from now on.
+    /// Applies these terms from now on, on the interfaces where they hold any flow.
     ///
     /// # Errors
     /// If the kernel refuses; then all stays as it was.
@@ -72,12 +74,12 @@ impl Hold {
         self.controller().set(terms, interfaces)
     }
 
-    /// What has happened since the last call.
+    /// The news since the last call.
     pub fn news(&self) -> Vec<News> {
         self.controller().take_news()
     }
 
-    /// What it knows and does now.
+    /// The hold's state now.
     pub fn watch(&self) -> HoldSnapshot {
         self.controller().watch()
     }
@@ -92,14 +94,15 @@ impl Drop for Hold {
     }
 }
 
-/// Until asked to stop, or the gate is gone.
+/// Runs until it is asked to stop, or the gate is gone.
 fn control(
     controller: &Mutex<Controller>,
     doorbell: &Doorbell,
     stop: &AtomicBool,
     bell: &dyn Fn(),
 ) {
-    // What it needs it has: what cannot be given up is what nobody had.
+    // All descriptors are open, so this thread needs no capability any more. An error means that it had none to give
+    // up.
     let _ = tidegate_agent::drop_capabilities();
     while !stop.load(Ordering::Relaxed) {
         let (goes_on, news, rests) = {

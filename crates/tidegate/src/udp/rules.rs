@@ -1,5 +1,4 @@
-//! What becomes of which flows without a window: the administrator's rules, of which the first that is about a flow
-//! decides.
+//! The administrator's rules for flows without a window: the first rule that matches a flow decides.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -9,10 +8,10 @@ use tidegate_agent::{Direction, Directions, Interface, Kind, Prefix};
 use tidegate_gate::Choice;
 use tidegate_scenario::Udp;
 
-/// The port of QUIC's servers: what `fallback` and `auto` are about where nobody says.
+/// The port of QUIC servers, which `fallback` and `auto` apply to by default.
 const HTTPS: u16 = 443;
 
-/// What a flow is like; what is absent is not asked for.
+/// A rule's conditions and its action; a condition that is absent matches every flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Ports of the far end.
@@ -23,11 +22,11 @@ pub struct Rule {
     pub interface: Option<String>,
     /// Which way its data go.
     pub direction: Option<Direction>,
-    /// What becomes of it. A rule that turns connections away and asks for no port is about QUIC's.
+    /// What is done with the flow. A rule that turns connections away and names no port applies to QUIC's.
     pub action: Udp,
 }
 
-/// What becomes of flows that no rule is about.
+/// What is done with flows that match no rule.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, EnumString, VariantNames,
 )]
@@ -37,22 +36,22 @@ pub enum Otherwise {
     /// HTTP/3 is held where this machine can hold: QUIC to port 443 whose handshake was seen. All else is left alone.
     #[default]
     Auto,
-    /// They are held.
+    /// They are all held.
     Hold,
-    /// QUIC is turned away, and comes over TCP.
+    /// QUIC is turned away, so that clients take TCP.
     Fallback,
     /// They are left alone.
     Leave,
 }
 
-/// All of them.
+/// The rules, and what applies to flows that match none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// In their order.
+    /// In order: the first that matches decides.
     pub rules: Vec<Rule>,
-    /// What becomes of flows that no rule is about.
+    /// What is done with flows that match no rule.
     pub otherwise: Otherwise,
-    /// What is held where a rule that says so asks for no direction, or none is about the flow.
+    /// The directions that are held by rules without a direction, and for flows that match no rule.
     pub holds: Directions,
 }
 
@@ -65,7 +64,7 @@ pub struct Sort<'a> {
     pub remote: SocketAddr,
     /// Which way its data go.
     pub direction: Direction,
-    /// What it is.
+    /// The kind of traffic.
     pub kind: Kind,
 }
 
@@ -80,7 +79,7 @@ impl From<Udp> for Otherwise {
 }
 
 impl Otherwise {
-    /// What may become of a flow, at most.
+    /// The strongest action that it may take.
     const fn at_most(self) -> Udp {
         match self {
             Self::Auto | Self::Hold => Udp::Hold,
@@ -124,7 +123,7 @@ impl Rule {
         self.interface.as_ref().is_none_or(|of| of == interface)
     }
 
-    /// The directions that it is about, where `holds` are those that are held.
+    /// Whether the rule applies to `direction`; `holds` are the directions held by default.
     fn includes(&self, direction: Direction, holds: Directions) -> bool {
         match (self.direction, self.action) {
             (Some(own), _) => own == direction,
@@ -150,7 +149,7 @@ impl Rule {
 }
 
 impl Rules {
-    /// One word for all; downloads alone are held.
+    /// The same action for all flows; only downloads are held.
     pub fn all(otherwise: impl Into<Otherwise>) -> Self {
         Self {
             rules: Vec::new(),
@@ -159,7 +158,7 @@ impl Rules {
         }
     }
 
-    /// What becomes of such a flow.
+    /// What is done with such a flow.
     pub fn verdict(&self, sort: Sort<'_>) -> Udp {
         match self.rule_about(sort) {
             Some(rule) => rule.action,
@@ -167,7 +166,7 @@ impl Rules {
         }
     }
 
-    /// Whether somebody has decided about such a flow, and not [`Otherwise::Auto`].
+    /// Whether the administrator has decided about such a flow, rather than [`Otherwise::Auto`].
     pub fn is_ruled(&self, sort: Sort<'_>) -> bool {
         self.otherwise != Otherwise::Auto || self.rule_about(sort).is_some()
     }
@@ -178,25 +177,25 @@ impl Rules {
         self.rules.iter().find(is_about)
     }
 
-    /// Does without the hold, where nobody has asked for it by name.
+    /// Gives up the hold that `auto` implies. Rules that name it stay.
     pub fn give_up_hold(&mut self) {
         if self.otherwise == Otherwise::Auto {
             self.otherwise = Otherwise::Leave;
         }
     }
 
-    /// Whether that may become of any flow.
+    /// Whether any flow may get this action.
     pub fn may(&self, action: Udp) -> bool {
         self.otherwise.at_most() == action || self.rules.iter().any(|rule| rule.action == action)
     }
 
-    /// Whether somebody has asked for the hold by name, who is to hear if it cannot be had.
+    /// Whether the administrator has asked for the hold by name, so that its failure is an error.
     pub fn ask_for_hold(&self) -> bool {
         let asks = |rule: &Rule| rule.action == Udp::Hold;
         self.otherwise == Otherwise::Hold || self.rules.iter().any(asks)
     }
 
-    /// Whether flows of that interface may be held whose data go `direction`.
+    /// Whether flows of that interface whose data go `direction` may be held.
     pub fn may_hold_on(&self, interface: &str, direction: Direction) -> bool {
         self.any_holds(direction, None, |rule| rule.is_on(interface))
     }
@@ -217,12 +216,12 @@ impl Rules {
         Kind::ALL.into_iter().filter(held).collect()
     }
 
-    /// Whether flows of that kind may be held whose data go `direction`.
+    /// Whether flows of that kind whose data go `direction` may be held.
     pub fn may_hold_kind(&self, kind: Kind, direction: Direction) -> bool {
         kind.may_be_held() && self.any_holds(direction, Some(kind), |_| true)
     }
 
-    /// Whether any flow may be held whose data go `direction`.
+    /// Whether any flow whose data go `direction` may be held.
     pub fn may_hold(&self, direction: Direction) -> bool {
         self.any_holds(direction, None, |_| true)
     }
@@ -240,8 +239,8 @@ impl Rules {
         (of_kind && self.holds.include(direction)) || self.rules.iter().any(holds)
     }
 
-    /// The same for who turns connections away, on these interfaces: their first packets show no direction, so rules that
-    /// ask for one are not about them.
+    /// The rules as the fallback takes them, for these interfaces. A connection's first packets show no direction, so
+    /// rules with a direction are left out.
     pub fn choices(&self, interfaces: &[Interface]) -> Vec<Choice> {
         let otherwise = Rule {
             action: self.otherwise.at_most(),
@@ -259,18 +258,18 @@ impl Rules {
     }
 }
 
-/// Where echoes go that tell the delay of what is held.
+/// Where echoes go that measure the delay of held flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EchoPlace {
     /// To each flow's own server.
     #[default]
     Server,
-    /// There.
+    /// To this address.
     At(IpAddr),
 }
 
 impl EchoPlace {
-    /// The address, unless it is each flow's server's.
+    /// The fixed address; none: each flow's own server.
     pub const fn address(self) -> Option<IpAddr> {
         match self {
             Self::Server => None,
@@ -314,7 +313,7 @@ mod tests {
         }
     }
 
-    /// By itself the agent holds downloads over HTTP/3, and nothing else.
+    /// By default the agent holds downloads over HTTP/3, and nothing else.
     #[test]
     fn auto_holds_quic_whose_handshake_was_seen_to_port_443() {
         let https = "203.0.113.1:443".parse().unwrap();
@@ -337,7 +336,7 @@ mod tests {
         let other = "203.0.113.1:4433".parse().unwrap();
         assert_eq!(verdict(&rules, Kind::Quic, other, Down), Udp::Leave);
         assert!(rules.may_hold(Down) && !rules.may_hold(Up) && !rules.ask_for_hold());
-        // What rules say goes first, and asks.
+        // Rules come before the default, and ask by name.
         rules.rules = vec![Rule {
             remote_ports: Some(443..=443),
             action: Udp::Leave,
@@ -348,7 +347,7 @@ mod tests {
         rules.rules[0].action = Udp::Hold;
         assert_eq!(verdict(&rules, Kind::Udp, https, Down), Udp::Hold);
         assert!(rules.ask_for_hold());
-        // A rule about uploads decides nothing of a download.
+        // A rule about uploads decides nothing about a download.
         rules.rules[0].direction = Some(Up);
         assert!(!rules.is_ruled(udp("wwan0", https, Down)));
         assert!(rules.is_ruled(udp("wwan0", https, Up)));
@@ -366,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Held on wwan0 but for calls and a neighbourhood; one prefix of which QUIC is turned away.
+    /// On wwan0 all but calls and one neighbourhood is held; QUIC of one prefix is turned away.
     fn rules() -> Rules {
         let rule = |action| Rule {
             action,
@@ -395,7 +394,7 @@ mod tests {
         }
     }
 
-    /// Uploads are held where it is said.
+    /// Uploads are held only where a rule says so.
     #[test]
     fn what_is_held_is_downloads_unless_somebody_says_otherwise() {
         let remote = "203.0.113.1:443".parse().unwrap();
@@ -409,7 +408,8 @@ mod tests {
         rules.holds = Directions::Both;
         assert_eq!(verdicts(&rules), [Udp::Hold; 2]);
         assert!(rules.may_hold_on("wwan0", Up) && rules.may_hold(Up));
-        // A rule that asks for a direction is about that alone; one that holds and asks for none, about what is held.
+        // A rule with a direction applies to that alone; a hold rule without one applies to the directions held by
+        // default.
         let rule = |direction, action| Rule {
             direction,
             action,
@@ -437,7 +437,7 @@ mod tests {
             ("wwan0", "203.0.113.1:3482", Udp::Hold),
             ("wwan0", "192.0.2.9:443", Udp::Leave),
             ("wwan0", "[2001:db8::1]:443", Udp::Fallback),
-            // Of other ports the rule says nothing.
+            // The rule says nothing of other ports.
             ("wwan0", "[2001:db8::1]:4433", Udp::Hold),
             ("eth0", "[2001:db8::1]:443", Udp::Fallback),
         ];
@@ -450,7 +450,7 @@ mod tests {
         assert!(!Rules::all(Udp::Fallback).may(Udp::Hold));
     }
 
-    /// Who turns connections away looks through choices as the rules are looked through.
+    /// The fallback's choices decide as the rules do.
     #[test]
     fn choices_say_what_the_rules_say() {
         let interface = |name: &str, index| Interface {

@@ -1,65 +1,67 @@
-//! Whom to ask for an echo next: so many bits a second on each interface, whoever they are for. A flow's delay is known as
-//! closely as its bytes are many: beside a page from a dozen servers a download would otherwise be asked for twice a second.
+//! Decides which flow gets the next echo. Echoes take a fixed number of bits a second on each interface, however many
+//! flows there are. A flow with more bytes is measured more often: otherwise a download beside a page from a dozen
+//! servers would be measured only twice a second.
 
 use super::echoes::{Echoes, FLOWS};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-/// Bits a second of all echoes on an interface.
+/// Rate of all echoes on an interface together, in bits a second.
 const BPS: u64 = 10_000;
 
-/// Who was not asked for so long goes before all others, in µs.
+/// A flow that was not measured for this long goes before all others, in µs.
 const LATEST_US: u64 = 1_000_000;
 
-/// A flow of which the delay is to be known.
+/// A flow whose delay is to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EchoRequest {
-    /// Which record is the flow's.
+    /// The place of the flow's record.
     pub place: usize,
-    /// By which interface.
+    /// The interface to send by.
     pub interface: u32,
-    /// Who is asked.
+    /// The address to send to.
     pub to: IpAddr,
-    /// How long it is not asked for again, in µs.
+    /// The shortest time between two echoes for it, in µs.
     pub every_us: u64,
-    /// All its bytes so far.
+    /// The flow's bytes so far.
     pub bytes: u64,
 }
 
-/// An echo, and for which flows.
+/// An echo to send, and the flows that it measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// By which interface it goes.
+    /// The interface to send by.
     pub interface: u32,
-    /// Where to.
+    /// The address to send to.
     pub to: IpAddr,
-    /// Records, at most [`FLOWS`].
+    /// Places of the flows' records, at most [`FLOWS`].
     pub places: Vec<usize>,
 }
 
-/// Who had a turn, and when.
+/// Which flows had a turn, and when.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// From when on something may go by each interface.
+    /// When each interface may send its next echo, in µs.
     free_us: BTreeMap<u32, u64>,
-    /// When each record's flow was asked for last.
+    /// The last turn of each record's flow.
     asked: HashMap<usize, Asked>,
     count: u64,
 }
 
-/// A flow that was asked for.
+/// A flow's last turn.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     at_us: u64,
-    /// All its bytes then.
+    /// The flow's bytes at that time.
     bytes: u64,
-    /// How many turns there had been.
+    /// The number of that turn.
     turn: u64,
 }
 
 impl Turns {
-    /// Those whose turn it is, one on each interface at most, with others of the same place: who was never asked for, who was
-    /// not for [`LATEST_US`], and else of whom most has passed since.
+    /// The next echoes, one for each interface at most. First come flows that were never measured, then those that were
+    /// not for [`LATEST_US`], then those with the most bytes since their last turn. Other flows with the same address
+    /// share the echo.
     pub fn take(&mut self, now_us: u64, requests: &[EchoRequest]) -> Vec<Turn> {
         self.asked
             .retain(|place, _| requests.iter().any(|request| request.place == *place));
@@ -138,7 +140,7 @@ mod tests {
         }
     }
 
-    /// The echoes of ten seconds, looked for every 4 ms.
+    /// The echoes of ten seconds, asked for every 4 ms.
     fn ten_seconds(requests: &[EchoRequest]) -> Vec<Turn> {
         let mut turns = Turns::default();
         let looks = (0..10 * SECOND_US).step_by(4_000);
@@ -164,7 +166,7 @@ mod tests {
         ] {
             let turns = ten_seconds(&requests);
             let bits: u64 = turns.iter().map(|t| 8 * Echoes::bytes(t.to)).sum();
-            // The first comes at once.
+            // The first echo is sent at once.
             assert!((8 * BPS..=10 * BPS + 8 * 100).contains(&bits), "{bits}");
         }
     }
@@ -189,7 +191,8 @@ mod tests {
         assert!(most - least <= 1, "{counts:?}");
     }
 
-    /// A download beside a page from a dozen servers: it is asked for most of the time, and each of them once a second.
+    /// A download beside a page from a dozen servers: most echoes measure the download, and each server gets one a
+    /// second.
     #[test]
     fn who_brings_most_is_asked_for_most_often_and_nobody_is_forgotten() {
         let mut turns = Turns::default();

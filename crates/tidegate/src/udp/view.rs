@@ -1,4 +1,4 @@
-//! What is to be seen of the hold, laid beside what the agent sees of the same flows.
+//! The hold's state, joined with what the agent knows of the same flows.
 
 use super::rules::{Rules, Sort};
 use serde::{Deserialize, Serialize};
@@ -10,14 +10,14 @@ use tidegate_agent::{
 use tidegate_gate::{Counts, Flow};
 use tidegate_scenario::Udp;
 
-/// What IP calls UDP.
+/// The protocol number of UDP.
 const UDP: u32 = 17;
 
-/// Without a packet for so long a flow's record may be another's, and its delay says nothing of now.
+/// How long after its last packet a flow's record is surely its own, and how long its delay is news.
 const RECORD_US: u64 = 10_000_000;
 const LATELY_US: u64 = 1_000_000;
 
-/// What became of all flows so far.
+/// Totals over all flows since the start.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct HoldCounts {
     /// Packets at the gate.
@@ -33,32 +33,32 @@ pub struct HoldCounts {
 
 /// A flow that has a record.
 pub struct Seen {
-    /// Which.
+    /// The flow.
     pub flow: Flow,
     /// Which way its data go.
     pub direction: Direction,
-    /// When something of it arrived last, µs of CLOCK_MONOTONIC.
+    /// When its last packet arrived, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
-    /// What the hold knows and does.
+    /// What the hold knows of it and does with it.
     pub hold: HoldView,
 }
 
-/// All that there is to be seen.
+/// The hold's whole state.
 pub struct HoldSnapshot {
     /// Flows that have records.
     pub flows: Vec<Seen>,
     /// The rules in force.
     pub rules: Rules,
-    /// Where the hold is, and for which directions.
+    /// The interfaces and directions where the hold is.
     pub on: Vec<(Interface, Direction)>,
     /// Whether the gate's process has ended.
     pub gate_gone: bool,
-    /// What became of all flows so far.
+    /// Totals over all flows since the start.
     pub counts: HoldCounts,
 }
 
 impl HoldSnapshot {
-    /// Says of each flow without a window what the hold does about it, if it is on its interface.
+    /// Adds to each flow without a window what the hold does about it, if the hold is on its interface.
     pub fn explain(&self, ways: &mut [WindowlessView], now_us: u64) {
         let of = |seen: &Seen| ((seen.flow, seen.direction), seen.hold);
         let flows: HashMap<_, _> = self.flows.iter().map(of).collect();
@@ -89,7 +89,7 @@ impl HoldSnapshot {
         }
     }
 
-    /// Why such a flow is not to be held, if it is not.
+    /// Why such a flow must not be held; none: it may.
     fn refusal(&self, sort: Sort<'_>) -> Option<Holding> {
         match self.rules.verdict(sort) {
             Udp::Hold => None,
@@ -112,7 +112,7 @@ impl HoldSnapshot {
         HoldView { state, ..seen }
     }
 
-    /// Counts the flows in where the queues of paths and groups are shown, which know those with windows alone.
+    /// Counts held flows in the queues of paths and groups; the agent counts only flows with windows.
     pub fn count_in(&self, paths: &mut [PathView], now_us: u64) {
         for path in paths {
             let own = self.flows.iter().filter(|seen| {

@@ -11,18 +11,18 @@ use tidegate_scenario::{LinkInputs, LoadError, Scenario};
 /// How much later a repetition's workloads start than those of the one before.
 const SHIFT_S: f64 = 0.05;
 
-/// How much later than its scenario says a workload of another history starts at most.
+/// By how much another history may delay the start of a workload, at most.
 const APART_S: f64 = 0.003;
 
 /// One scenario, to be run once or more.
 #[derive(Debug)]
 pub struct Case {
     path: PathBuf,
-    /// As its file has it.
+    /// As in its file.
     pub scenario: Scenario,
 }
 
-/// The scenario and its links as one repetition has them.
+/// The scenario and its links for one repetition.
 pub struct Setup {
     /// With the repetition's seed.
     pub scenario: Scenario,
@@ -57,29 +57,30 @@ impl Case {
         Ok(cases)
     }
 
-    /// Reads and checks that of a file.
+    /// Reads and checks the scenario in a file.
     ///
     /// # Errors
     /// If it is malformed.
     pub fn load(path: PathBuf) -> Result<Self, LoadError> {
         let scenario = Scenario::load(&path)?;
-        // A bad trace must not cost the time of the scenarios before it.
+        // Check the traces now: an error must not come after the scenarios before this one have run.
         scenario.link_inputs(&path)?;
         Ok(Self { path, scenario })
     }
 
-    /// Refuses what only one of the two can run: a command, which the simulator has not, runs in neither.
+    /// Refuses a scenario that only laboratory or simulator can run; a command runs in neither, since the simulator has
+    /// none.
     ///
     /// # Errors
-    /// What that is.
+    /// The feature that one of them lacks.
     pub fn check(&self) -> Result<(), BadInput> {
         let named = |error: String| BadInput(format!("{}: {error}", self.path.display()));
         tidegate_sim::check(&self.scenario).map_err(|error| named(error.to_string()))?;
         tidegate_lab::check(&self.scenario).map_err(|error| named(format!("{error:#}")))
     }
 
-    /// The n-th repetition, from 0. Each has a seed of its own, the first the file's, and begins
-    /// [`SHIFT_S`] later than the one before: on a link without chance, another history.
+    /// The n-th repetition, from 0. Each has its own seed, the first that of the file, and begins [`SHIFT_S`] later
+    /// than the one before: on a link without randomness, that gives another history.
     ///
     /// # Errors
     /// If a trace can no longer be read.
@@ -87,7 +88,7 @@ impl Case {
         self.delayed(n, || SHIFT_S * f64::from(n))
     }
 
-    /// Another history: with the n-th repetition's seed, and each workload begins up to [`APART_S`] later, by chance.
+    /// Another history: with the n-th repetition's seed, and each workload delayed by up to [`APART_S`] at random.
     ///
     /// # Errors
     /// As [`Self::repetition`].
@@ -96,7 +97,7 @@ impl Case {
         self.delayed(n, || APART_S * rng.random::<f64>())
     }
 
-    /// With the n-th repetition's seed, and each workload so much later.
+    /// With the n-th repetition's seed, and each workload delayed.
     fn delayed(&self, n: u32, mut later_s: impl FnMut() -> f64) -> Result<Setup, LoadError> {
         let mut scenario = self.scenario.clone();
         scenario.seed = self.seed(n);
@@ -112,7 +113,7 @@ impl Case {
         self.scenario.seed.wrapping_add(n.into())
     }
 
-    /// How each run is called in the table.
+    /// The runs' names in the table.
     pub fn labels(&self) -> Vec<String> {
         let name = &self.scenario.name;
         match self.scenario.runs.as_slice() {
@@ -141,10 +142,10 @@ fn check_names(cases: &[Case], folder: &Path) -> Result<(), BadInput> {
     Ok(())
 }
 
-/// Keeps only those that were asked for by name, in their order.
+/// Keeps only the named cases, in order.
 ///
 /// # Errors
-/// If there is none of a name.
+/// If no case has one of the names.
 pub fn select(cases: &mut Vec<Case>, names: &[String]) -> Result<(), BadInput> {
     let known: Vec<_> = cases.iter().map(|c| c.scenario.name.clone()).collect();
     if let Some(name) = names.iter().find(|n| !known.contains(n)) {

@@ -1,9 +1,9 @@
-//! What is compared, and how far apart the two may be.
+//! Which numbers are compared, and how far they may differ.
 
 use super::reasons::{Known, Reasons};
 use tidegate_scenario::{Comparison, FlowDirection, FlowResult, LinkResult, RunResult};
 
-/// A number that simulator and kernel have to agree on.
+/// A number that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Payload delivered to the applications, all flows together.
@@ -15,10 +15,10 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All of them, in the order of the table.
+    /// All quantities, in the table's order.
     pub const ALL: [Self; 3] = [Self::Goodput, Self::MedianRtt, Self::QueueP95];
 
-    /// As the result schema spells it.
+    /// Its name in the result schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Goodput => "goodput_bps",
@@ -50,19 +50,19 @@ impl Quantity {
     }
 }
 
-/// The uplink, if all data are uploads'; else the downlink.
+/// The uplink if all data are uploads; else the downlink.
 fn crossed(run: &RunResult) -> &LinkResult {
     let mut flows = run.flows.iter().filter(|f| carries(f)).peekable();
     let uploads = flows.peek().is_some() && flows.all(|f| f.direction == FlowDirection::Up);
     if uploads { &run.uplink } else { &run.link }
 }
 
-/// Whether it is a connection, and not a ping.
+/// Whether the flow is a connection rather than a ping.
 fn carries(flow: &FlowResult) -> bool {
     flow.direction != FlowDirection::Echo
 }
 
-/// Every quantity of one run, repeated in both worlds.
+/// Compares every quantity of one run, with repetitions on both sides.
 pub fn compare(
     label: &str,
     kernel: &[RunResult],
@@ -92,14 +92,14 @@ pub fn compare(
                 error,
                 allowed,
                 ok: error <= allowed,
-                // Of what agrees as it usually does there is nothing to explain.
+                // A usual difference needs no reason.
                 reason: reason.filter(|_| !usual).cloned(),
             }
         })
         .collect()
 }
 
-/// Relative to the kernel's value; where that is zero everything but zero is wholly wrong.
+/// The error relative to the kernel's value; if that is zero, any other value has error 1.
 fn error(kernel: f64, sim: f64) -> f64 {
     let base = if kernel == 0.0 { sim } else { kernel };
     if base == 0.0 {
@@ -108,7 +108,7 @@ fn error(kernel: f64, sim: f64) -> f64 {
     ((sim - kernel) / base).abs()
 }
 
-/// Of an even number, the mean of the two in the middle; NaN of none.
+/// The median; of an even number of values, the mean of the middle two; NaN without values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let (upper, lower) = (values.len() / 2, values.len().saturating_sub(1) / 2);
@@ -118,7 +118,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// Whether a comparison misses and nobody knows why.
+/// Whether a number differs without a known reason.
 pub fn is_failure(comparison: &Comparison) -> bool {
     !comparison.ok && comparison.reason.is_none()
 }

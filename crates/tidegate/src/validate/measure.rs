@@ -1,4 +1,4 @@
-//! Both worlds run a case.
+//! Runs a case in the laboratory and in the simulator.
 
 use super::cases::{Case, Setup};
 use super::progress::Shown;
@@ -9,22 +9,21 @@ use std::sync::atomic::AtomicBool;
 use tidegate_lab::Progress;
 use tidegate_scenario::RunResult;
 
-/// The laboratory is given that many tries at a repetition that it says should not be counted, the
-/// machine having been too busy.
+/// How often the laboratory tries a repetition, if the machine was too busy for its result to count.
 const TRIES: u32 = 3;
 
-/// What every repetition of a case gave, run by run of the scenario.
+/// The results of all repetitions of a case, by run.
 pub struct Measured {
     /// The laboratory's: for each run its repetitions.
     pub kernel: Vec<Vec<RunResult>>,
-    /// The simulator's, likewise.
+    /// The simulator's: for each run its repetitions.
     pub sim: Vec<Vec<RunResult>>,
 }
 
 /// Runs every repetition, first in the laboratory, then in the simulator; none if it was stopped.
 ///
 /// # Errors
-/// Those of either.
+/// The laboratory's or the simulator's error.
 pub fn measure(
     case: &Case,
     repeat: u32,
@@ -39,7 +38,7 @@ pub fn measure(
     };
     for n in 0..repeat {
         let setup = case.repetition(n)?;
-        // Curves are shown of the first.
+        // Curves are shown only of the first repetition.
         let series = series && n == 0;
         let kernel = in_laboratory(&setup, series, stop, shown)?;
         let sim = in_simulator(&setup, series, stop)?;
@@ -56,10 +55,10 @@ pub fn measure(
     Ok(Some(measured))
 }
 
-/// The laboratory's, fewer if it was stopped.
+/// The laboratory's results; fewer if it was stopped.
 ///
 /// # Errors
-/// Its own.
+/// The laboratory's error.
 pub fn in_laboratory(
     setup: &Setup,
     series: bool,
@@ -80,10 +79,10 @@ pub fn in_laboratory(
     }
 }
 
-/// The laboratory's, whatever it says of them; fewer if it was stopped.
+/// The laboratory's results, even if it doubts them; fewer if it was stopped.
 ///
 /// # Errors
-/// Its own.
+/// The laboratory's error.
 pub fn once_in_laboratory(
     setup: &Setup,
     series: bool,
@@ -100,10 +99,10 @@ pub fn once_in_laboratory(
     Ok(tidegate_lab::run_scenario(&setup.scenario, &setup.inputs, &options)?.runs)
 }
 
-/// The simulator's, fewer if it was stopped.
+/// The simulator's results; fewer if it was stopped.
 ///
 /// # Errors
-/// Its own.
+/// The simulator's error.
 pub fn in_simulator(setup: &Setup, series: bool, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
     simulated(
         setup,
@@ -115,10 +114,10 @@ pub fn in_simulator(setup: &Setup, series: bool, stop: &Arc<AtomicBool>) -> Resu
     )
 }
 
-/// The simulator's with these options.
+/// The simulator's results with these options.
 ///
 /// # Errors
-/// Its own.
+/// The simulator's error.
 pub fn simulated(setup: &Setup, options: tidegate_sim::Options) -> Result<Vec<RunResult>> {
     Ok(tidegate_sim::run_scenario(&setup.scenario, &setup.inputs, &options)?.runs)
 }

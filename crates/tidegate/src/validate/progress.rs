@@ -1,19 +1,18 @@
-//! How far the validation has come.
+//! Shows how far the validation has come.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_lab::Progress;
 use tidegate_terminal::Bar;
 
-/// A bar over the real time of the laboratory; the simulator's is nothing beside it.
+/// A bar over the laboratory's real time; the simulator's is negligible.
 pub struct Shown {
     bar: Bar,
-    /// Seconds of the repetitions that are over.
+    /// Seconds of the finished repetitions.
     behind: AtomicU64,
 }
 
 impl Shown {
-    /// For so many seconds of laboratory. Drawn to standard error, and not at all where that is no
-    /// terminal.
+    /// A bar for this many seconds of laboratory time; on standard error, and hidden if that is no terminal.
     pub fn new(seconds: f64) -> Self {
         Self {
             bar: Bar::new(seconds.round() as u64, "{msg:20} {wide_bar} {pos}/{len} s"),
@@ -21,7 +20,7 @@ impl Shown {
         }
     }
 
-    /// A run of the laboratory goes on.
+    /// Shows the progress of a laboratory run.
     pub fn laboratory(&self, scenario: &str, p: &Progress) {
         let elapsed = p.duration.as_secs() * p.index as u64 + p.elapsed.as_secs();
         self.bar
@@ -29,13 +28,13 @@ impl Shown {
         self.bar.message(scenario);
     }
 
-    /// A repetition of so many seconds is over.
+    /// Adds a finished repetition of this length.
     pub fn done(&self, seconds: f64) {
         self.behind
             .fetch_add(seconds.round() as u64, Ordering::Relaxed);
     }
 
-    /// Everything is over, or nothing more will come.
+    /// Removes the bar.
     pub fn clear(&self) {
         self.bar.end();
     }

@@ -1,8 +1,8 @@
-//! `tidegate validate --random`: scenarios that chance has drawn, on the kernel and in the simulator.
+//! `tidegate validate --random`: runs random scenarios on the kernel and in the simulator.
 //!
-//! A run on the kernel is one history of many. So each scenario runs once on the kernel and thirty times in the simulator,
-//! with other seeds, starts that differ by milliseconds and hosts that take some time to wake, and a number differs only if
-//! the kernel's lies outside of what these thirty have.
+//! A run on the kernel is one history out of many. So each scenario runs once on the kernel and thirty times in the
+//! simulator: with other seeds, starts that differ by milliseconds, and hosts that take time to wake up. A number
+//! differs only if the kernel's lies outside the range of these thirty.
 
 mod chance;
 mod draw;
@@ -30,7 +30,7 @@ use tidegate_scenario::{Provenance, RunResult};
 use tidegate_terminal::Bar;
 use trial::{Kernel, Trial};
 
-/// Draws so many scenarios, holds each, prints what came of it; fails if the goals are missed.
+/// Draws `count` scenarios, compares each, and prints the result; fails if the goals are missed.
 pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
     require_root("the laboratory")?;
     let temporary = tempfile::tempdir().context("a folder for the scenarios")?;
@@ -52,7 +52,7 @@ pub fn run(args: &ValidateArgs, count: u32) -> Result<ExitCode> {
     finish(&report)
 }
 
-/// Holds the simulator against what a folder has kept.
+/// Compares the simulator with the kernel results kept in a folder.
 pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
     let (small, confirm) = (args.small.unwrap_or(0), args.confirm.unwrap_or(0));
     if small > 0 || confirm > 0 {
@@ -72,7 +72,7 @@ pub fn again(args: &ValidateArgs, folder: &Path) -> Result<ExitCode> {
     finish(&report)
 }
 
-/// Before anything is made small, which takes minutes.
+/// Shows the report first, as making a scenario small takes minutes.
 fn show(args: &ValidateArgs, report: &Report, from: Provenance) -> Result<()> {
     match report.done() {
         0 => Ok(()),
@@ -87,7 +87,7 @@ fn finish(report: &Report) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!report.reaches_the_goals())))
 }
 
-/// Holds all that the kernel has run; what is far beyond chance is run so many times more.
+/// Compares all that the kernel has run; numbers far beyond chance get more runs.
 fn hold_all(trials: &mut [Trial], confirm: u32, stop: &Arc<AtomicBool>) -> Result<Report> {
     let bar = bar(trials.len(), "in the simulator");
     let mut report = Report::default();
@@ -106,8 +106,8 @@ fn hold_all(trials: &mut [Trial], confirm: u32, stop: &Arc<AtomicBool>) -> Resul
     Ok(report)
 }
 
-/// The kernel's numbers and those of a further run of the simulator's, held against thirty runs of the simulator's; none if
-/// it was stopped.
+/// Compares the kernel's numbers, and those of one further run of the simulator, with thirty runs of the simulator;
+/// none if it was stopped.
 fn hold_one(
     trial: &mut Trial,
     confirm: u32,
@@ -135,7 +135,7 @@ fn hold_one(
     )))
 }
 
-/// A bar over so many scenarios.
+/// A progress bar over scenarios.
 fn bar(scenarios: usize, message: &str) -> Bar {
     let bar = Bar::new(
         scenarios as u64,

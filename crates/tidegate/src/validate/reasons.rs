@@ -1,4 +1,4 @@
-//! Known differences between simulator and kernel, and why they are there: data beside the scenarios.
+//! Known differences between simulator and kernel, with their reasons, from a file beside the scenarios.
 //!
 //! ```toml
 //! [scenario-name]
@@ -6,8 +6,8 @@
 //! "rtt_ms.p50" = { within = 0.2, because = "One sentence." }
 //! ```
 //!
-//! A sentence alone explains a miss; it never makes it pass. Where the two sides are known not to be the same, a
-//! wider tolerance stands with its reason, and what is beyond it fails.
+//! A sentence alone explains a miss, but never makes it pass. If the two sides are known to differ, a wider tolerance
+//! is given with its reason, and a larger error fails.
 
 use super::compare::Quantity;
 use crate::exit::BadInput;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// The file's name.
 pub const FILE: &str = "reasons.toml";
 
-/// What is known of a difference.
+/// A known difference.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(
     untagged,
@@ -28,27 +28,27 @@ pub const FILE: &str = "reasons.toml";
     expecting = "expected a string, or a table with `within` and `because`"
 )]
 pub enum Known {
-    /// Why it is there.
+    /// Only its reason.
     Miss(String),
-    /// The same, and how large it may be.
+    /// A wider tolerance with its reason.
     Wider {
         /// The largest error that passes, as a share of the kernel's value.
         within: f64,
-        /// Why.
+        /// The reason.
         because: String,
     },
 }
 
-/// By scenario, by quantity.
+/// By scenario and quantity.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Reasons(BTreeMap<String, BTreeMap<String, Known>>);
 
 impl Reasons {
-    /// Reads those of a folder, which may have none; `labels` are all that may be given reasons.
+    /// Reads the file of a folder, which may have none; `labels` are all runs that may have reasons.
     ///
     /// # Errors
-    /// If the file is malformed or speaks of what does not exist.
+    /// If the file is malformed, or names a run or quantity that does not exist.
     pub fn load(folder: &Path, labels: &[String]) -> Result<Self> {
         let path = folder.join(FILE);
         let text = match std::fs::read_to_string(&path) {
@@ -59,7 +59,7 @@ impl Reasons {
             .map_err(|complaint| BadInput(format!("{}: {complaint}", path.display())).into())
     }
 
-    /// The file's text; `labels` are all that may be given reasons.
+    /// Parses the file; `labels` are all runs that may have reasons.
     pub fn parse(text: &str, labels: &[String]) -> Result<Self, String> {
         let reasons: Self = toml::from_str(text).map_err(|e| e.to_string())?;
         for (label, quantities) in &reasons.0 {
@@ -83,7 +83,7 @@ impl Reasons {
         Ok(reasons)
     }
 
-    /// Why this quantity of that scenario differs, if it is known to.
+    /// The known difference of this quantity in that scenario.
     pub fn of(&self, label: &str, quantity: Quantity) -> Option<&Known> {
         self.0.get(label)?.get(quantity.name())
     }

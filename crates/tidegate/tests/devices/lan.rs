@@ -1,4 +1,4 @@
-//! Devices behind a router behind an emulated link. Made with ip(8).
+//! Devices behind a router and an emulated link, made with ip(8).
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -11,16 +11,16 @@ use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Masquerade, Namespace};
 use tidegate_link::{Config, Rate};
 
-/// What a device does.
+/// A device's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     Downloads,
     Uploads,
-    /// Each from another of the device's addresses.
+    /// Each connection from another of the device's addresses.
     DownloadsV6,
 }
 
-/// How many addresses of IPv6 a device has.
+/// How many IPv6 addresses a device has.
 const ADDRESSES: usize = 8;
 
 pub struct Lan {
@@ -36,7 +36,7 @@ struct Device {
 }
 
 impl Lan {
-    /// So many devices behind one IPv4 address; those of IPv6 are as they are.
+    /// Devices behind one IPv4 address; IPv6 addresses are not translated.
     pub fn new(devices: usize, rate: f64) -> Self {
         let link = Config {
             rate: Rate::constant(rate),
@@ -71,23 +71,23 @@ impl Lan {
         self.hosts.client()
     }
 
-    /// That of the device's address on its link.
+    /// The device's address on its link.
     pub fn mac(&self, device: usize) -> String {
         mac(device)
     }
 
-    /// Bytes that each device has received, or whose arrival elsewhere it caused.
+    /// Bytes that each device has received, or sent successfully.
     pub fn carried(&self) -> Vec<u64> {
         let carried = self.devices.iter().map(|d| &d.carried);
         carried.map(|c| c.load(Ordering::Relaxed)).collect()
     }
 
-    /// The device stops all that it does.
+    /// Stops all traffic of the device.
     pub fn stop(&self, device: usize) {
         self.devices[device].stop.store(true, Ordering::Relaxed);
     }
 
-    /// Bulk data over so many connections, until it is stopped.
+    /// Starts bulk transfers over this many connections, until they are stopped.
     pub fn start(&self, device: usize, flows: usize, traffic: Traffic) {
         let version = match traffic {
             Traffic::DownloadsV6 => IpVersion::V6,
@@ -171,7 +171,7 @@ fn sh(host: &Namespace, script: &str) {
     assert!(host.run(run).unwrap(), "{script}");
 }
 
-/// Sends until the other end is closed.
+/// Sends until the other end closes.
 fn send(mut to: TcpStream) {
     let data = [7; 1 << 16];
     while to.write_all(&data).is_ok() {}
@@ -187,7 +187,7 @@ fn receive(mut from: TcpStream, carried: &AtomicU64, stop: &AtomicBool) {
     }
 }
 
-/// From that address.
+/// Connects from that address.
 fn connect_from(address: Ipv6Addr, to: SocketAddr) -> std::io::Result<TcpStream> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn6, bind, connect, socket};
     use std::net::SocketAddrV6;

@@ -1,6 +1,6 @@
-//! What is marked `sh run` in a document is run: each page's blocks one after another, in an empty folder that has
-//! the shipped scenarios, with the program in the path, in a network namespace where this is root. `root` behind it:
-//! not without. A name: the last scenario of the page is put into that file before.
+//! Runs the blocks that a document marks `sh run`: one after another for each page, in an empty folder that contains
+//! the shipped scenarios, with the program in the path, and as root in a network namespace. Blocks marked `root` are
+//! skipped without root. If a name follows, the page's last scenario is first written to that file.
 
 use crate::markdown::{Block, Document, documents, root};
 use nix::sys::signal::{Signal, killpg};
@@ -12,10 +12,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use tidegate_netns::Namespace;
 use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
-/// Seconds that a block may take, however busy the machine is.
+/// Seconds that a block may take on a busy machine.
 const TIMEOUT: u32 = 240;
 
-/// Pages of tasks of which nothing can be run so, and why.
+/// Task pages without blocks that can be run this way, and why.
 const CANNOT: [(&str, &str); 13] = [
     (
         "docs/page.md",
@@ -143,9 +143,9 @@ fn try_page(page: &Document) {
     }
 }
 
-/// How it ended, and what it printed.
+/// Its exit status and output.
 fn run(script: &str, folder: &Path) -> (ExitStatus, String) {
-    // A file: what the script leaves running would keep a pipe open.
+    // Use a file: a process that the script leaves running would keep a pipe open.
     let printed = tempfile::NamedTempFile::new().expect("a file");
     let to = || Stdio::from(printed.as_file().try_clone().expect("open"));
     let program = Path::new(env!("CARGO_BIN_EXE_tidegate"));
@@ -183,7 +183,7 @@ fn run(script: &str, folder: &Path) -> (ExitStatus, String) {
     )
 }
 
-/// Waits for timeout(1), which leads a process group, and ends what is left of that.
+/// Waits for timeout(1), which leads a process group, and kills the rest of the group.
 fn ended(command: &mut Command) -> anyhow::Result<ExitStatus> {
     let mut child = command.spawn()?;
     let status = child.wait()?;

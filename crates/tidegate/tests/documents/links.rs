@@ -1,10 +1,10 @@
-//! Every link leads somewhere.
+//! Checks that every link has a target.
 
 use crate::markdown::{Document, documents, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-/// Without `.` and `..`.
+/// The path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -51,7 +51,7 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
     assert!(count > 200, "{count} links");
 }
 
-/// The same files are a site of their own (`./dev book`), which has no other files.
+/// The documents also form a web site (`./dev book`), which contains no other files.
 #[test]
 fn documents_link_to_documents_alone() {
     for document in documents().iter().filter(|d| d.path.starts_with("docs")) {
@@ -100,7 +100,7 @@ fn index_and_contents_name_every_document() {
     }
 }
 
-/// Pictures in HTML, which Markdown does not look into.
+/// Checks pictures in HTML, which the Markdown parser does not look into.
 #[test]
 fn the_pictures_of_the_first_screen_are_there() {
     let documents = documents();
@@ -120,7 +120,7 @@ fn the_pictures_of_the_first_screen_are_there() {
         let drawn = roxmltree::Document::parse(&text).expect(picture);
         let number = |node: roxmltree::Node, name| node.attribute(name)?.parse::<f64>().ok();
         let width = number(drawn.root_element(), "width").unwrap();
-        // On a telephone there are 343 pixels beside the margins, and half of that is read on no screen.
+        // A phone shows 343 pixels between the margins; text at half its size would be unreadable.
         let shown = if picture.contains("narrow") {
             343.0
         } else {

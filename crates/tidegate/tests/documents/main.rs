@@ -1,5 +1,5 @@
-//! The documents are true as far as a program can tell: their links, their scenarios, and the commands of each page.
-//! That every command line is understood is a test of the program's own (`src/documents.rs`).
+//! Checks what a program can check in the documents: links, scenarios, and the commands of each page. Another test
+//! checks that every command line is valid (`src/documents.rs`).
 
 mod commands;
 mod links;

@@ -1,4 +1,4 @@
-//! The documents, as a reader of Markdown sees them.
+//! Parses the documents' Markdown.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::collections::{BTreeSet, HashMap};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 /// A document.
 pub struct Document {
-    /// Its file, from the project's folder on.
+    /// Its path, relative to the project's folder.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its contents.
     pub text: String,
 }
 
 /// A block of code.
 pub struct Block {
-    /// What stands behind the fence's marks: `sh run root`.
+    /// The text after the fence: `sh run root`.
     pub info: String,
     /// Its text.
     pub text: String,
@@ -28,7 +28,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All that are written for people.
+/// All documents for readers.
 pub fn documents() -> Vec<Document> {
     let mut paths = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
     collect(Path::new("docs"), &mut paths);
@@ -63,7 +63,7 @@ impl Document {
         self.text[..offset].matches('\n').count() + 1
     }
 
-    /// Blocks of code, in their order.
+    /// Blocks of code, in order.
     pub fn blocks(&self) -> Vec<Block> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut inside = false;
@@ -85,7 +85,7 @@ impl Document {
         blocks
     }
 
-    /// Where links and pictures lead, each with its line.
+    /// Targets of links and pictures, each with its line.
     pub fn links(&self) -> Vec<(String, usize)> {
         self.events()
             .filter_map(|(event, line)| match event {
@@ -107,8 +107,8 @@ impl Document {
             .collect()
     }
 
-    /// Names by which a link may lead to a heading: in lower case, words joined, what is no word left out, and a
-    /// number behind what was there before; as GitHub and mdBook have it.
+    /// The anchors of headings, as GitHub and mdBook make them: lower case, words joined, other characters removed, and
+    /// a number appended to repeated ones.
     pub fn anchors(&self) -> BTreeSet<String> {
         let mut heading: Option<String> = None;
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -142,14 +142,13 @@ impl Document {
 }
 
 impl Block {
-    /// The words behind the fence's marks.
+    /// The words after the fence.
     pub fn words(&self) -> Vec<&str> {
         self.info.split_whitespace().collect()
     }
 }
 
-/// The command lines of Tidegate in a block of shell or of no language: without prompt, `sudo`, comment, and what
-/// follows in a pipe.
+/// Command lines of Tidegate in a block of shell or without a language; prompt, `sudo`, comment and pipes are removed.
 pub fn command_lines(block: &Block) -> Vec<Vec<String>> {
     let language = block.words().first().copied().unwrap_or_default();
     if !["", "sh", "console"].contains(&language) {
@@ -162,7 +161,7 @@ pub fn command_lines(block: &Block) -> Vec<Vec<String>> {
     lines.filter_map(words_of_tidegate).collect()
 }
 
-/// The words of a command of Tidegate's; none if the line is no such command.
+/// The words of a command line of Tidegate; none for other lines.
 pub fn words_of_tidegate(line: &str) -> Option<Vec<String>> {
     let words = shlex::split(line)?;
     let mut words = words

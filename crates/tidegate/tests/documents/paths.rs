@@ -1,13 +1,13 @@
-//! Every file or folder of this repository that a document names in back quotes is there.
+//! Checks that every path in back quotes names a file or folder of this repository.
 
 use crate::markdown::{documents, root};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that a build makes: no clone has them.
+/// Folders that only exist after a build.
 const MADE: [&str; 2] = ["target", "out"];
-/// Folders that have the sources of which documents name files.
+/// Folders whose source files the documents name.
 const SOURCES: [&str; 7] = [
     "comparisons",
     "crates",
@@ -17,10 +17,10 @@ const SOURCES: [&str; 7] = [
     "reproductions",
     "tests",
 ];
-/// Other projects' source files that documents name.
+/// Source files of other projects that the documents name.
 const FOREIGN: [&str; 1] = ["network_sim.py"];
 
-/// Names of what Git keeps at the top of the repository.
+/// Names at the top of the repository that Git tracks.
 fn top() -> BTreeSet<String> {
     let entries = fs::read_dir(root()).expect("readable");
     let names = entries.map(|entry| entry.expect("readable").file_name());
@@ -30,32 +30,33 @@ fn top() -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a part of a path stands for any name: `NAME.h`, `FILE`.
+/// Whether a part of a path is a placeholder: `NAME.h`, `FILE`.
 fn is_placeholder(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default();
     stem.len() > 2 && stem != "README" && stem.chars().all(|c| c.is_ascii_uppercase())
 }
 
-/// Whether a piece of code is a path as a whole, without a pattern, a placeholder or arguments.
+/// Whether a piece of code is nothing but a path: no pattern, placeholder or arguments.
 fn is_plain(code: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     code.chars().all(is_plain) && !code.split('/').any(is_placeholder)
 }
 
-/// Whether it begins at the top of the repository: `crates/link`, `docs/udp.md`.
+/// Whether the path starts at the top of the repository: `crates/link`, `docs/udp.md`.
 fn is_whole_path(code: &str, top: &BTreeSet<String>) -> bool {
     let first = code.split_once('/').map(|(first, _)| first);
     is_plain(code) && first.is_some_and(|first| top.contains(first))
 }
 
-/// Whether it is a source file's name, or the end of its path: `flow.h`, `send/train.rs`.
+/// Whether it names a source file, perhaps with folders: `flow.h`, `send/train.rs`.
 fn is_source(code: &str) -> bool {
     let ends = [".rs", ".h", ".c", ".js", ".py"];
     let has_name = |end: &&str| code.ends_with(*end) && code != *end;
     is_plain(code) && ends.iter().any(has_name) && !FOREIGN.contains(&code)
 }
 
-/// Paths in the documents that are of a kind and not there, with their lines; asserts that there are some of that kind.
+/// Paths of a kind that the documents name and that do not exist, with their lines; panics if there are none of that
+/// kind.
 fn missing(is_kind: impl Fn(&str) -> bool, is_there: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut count, mut missing) = (0, Vec::new());
     for document in documents() {

@@ -1,13 +1,13 @@
-//! Every scenario in the documents is one, and runs.
+//! Checks that every scenario in the documents is valid and runs.
 
 use crate::markdown::{Block, Document, documents, root};
 use std::path::{Path, PathBuf};
 use tidegate_scenario::Scenario;
 use tidegate_sim::{Options, check, run_scenario};
 
-/// What a block of TOML may be, as its fence says: each has a test.
+/// What the fence may say of a block of TOML; each kind has a test.
 const KINDS: [&str; 6] = ["scenario", "link", "workloads", "config", "cargo", "editor"];
-/// Virtual seconds: long enough for everything to have begun.
+/// Virtual seconds: long enough for all workloads to begin.
 const SECONDS: f64 = 3.0;
 
 #[test]
@@ -46,7 +46,7 @@ const BACK: &str = "up = { rate = { constant_mbps = 5 }, delay_ms = 20 }\n";
 const HEAD: &str = "name = \"example\"\nduration_s = 10\n";
 const RUN: &str = "run = [{ name = \"tide\", law = \"tide\" }]\n";
 
-/// The scenario that a block is, or is a part of.
+/// The whole scenario that a block is, or is part of.
 fn whole(kind: &str, text: &str) -> Option<String> {
     let download = "workload = [{ name = \"download\", does = { bulk = {} } }]\n";
     let core = "[[hop]]\nname = \"core\"\nlink = { rate = { constant_mbps = 5 }, delay_ms = 5 }\n\
@@ -72,14 +72,14 @@ fn every_scenario_in_the_documents_runs() {
             continue;
         };
         let at = format!("{}:{}", document.path.display(), block.line);
-        // Files that it names are looked for where the shipped scenarios are.
+        // Files that it names are searched for beside the shipped scenarios.
         run(&text, &root().join("scenarios/example.toml"), &at);
         count += 1;
     }
     assert!(count >= 4, "{count} scenarios");
 }
 
-/// Those that are shipped, as far as the simulator has what they ask for; the laboratory's own are read.
+/// Runs the shipped scenarios if the simulator supports them; those for the laboratory are only parsed.
 #[test]
 fn every_shipped_scenario_runs() {
     for folder in [
@@ -126,7 +126,7 @@ fn run(text: &str, path: &Path, at: &str) {
     }
 }
 
-/// To its first seconds. What begins later begins at once.
+/// Shortens a scenario to its first seconds. Workloads that would begin later begin at once.
 fn shorten(scenario: &mut Scenario) {
     scenario.duration_s = scenario.duration_s.min(SECONDS);
     scenario.warmup_s = 0.0;

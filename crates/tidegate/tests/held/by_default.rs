@@ -1,4 +1,4 @@
-//! What the agent holds when nobody asked for it: HTTP/3, where the machine can.
+//! What the agent holds by default: HTTP/3, if the machine can hold.
 
 use crate::flow::{Flow, await_row, await_state, server};
 use crate::running::{TIDEGATE, json};
@@ -34,7 +34,7 @@ fn by_default_http3_is_held_and_nothing_else() {
     });
 }
 
-/// A connection that stood before the agent shows no handshake.
+/// A connection that is older than the agent has shown it no handshake.
 #[test]
 fn by_default_quic_that_is_met_in_mid_stream_is_left_alone() {
     between(|hosts| {
@@ -47,7 +47,7 @@ fn by_default_quic_that_is_met_in_mid_stream_is_left_alone() {
     });
 }
 
-/// By default the agent does without what it cannot have; asked by name, it does not.
+/// By default the agent runs without a hold if the machine cannot hold; if asked for it by name, it refuses to start.
 #[test]
 fn a_machine_that_cannot_hold_leaves_http3_alone_and_says_so() {
     if !has_program("setpriv", "util-linux") {

@@ -1,4 +1,4 @@
-//! Flows without a window between the namespaces, and what `top` says of them.
+//! Flows without a window between the namespaces, and what `top` shows of them.
 
 use crate::running::{Running, json};
 use crate::{DATAGRAM, TIMEOUT};
@@ -10,14 +10,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tidegate_lab::{IpVersion, Veth};
 
-/// A client's first datagram of QUIC, as far as anybody on the way can tell.
+/// A QUIC client's first datagram, as seen on the path.
 pub fn initial() -> [u8; DATAGRAM] {
     let mut initial = [0; DATAGRAM];
     initial[..5].copy_from_slice(&[0xc3, 0, 0, 0, 1]);
     initial
 }
 
-/// Datagrams from a port of the server's, and answers to some of them.
+/// Datagrams from a port of the server, and answers to some of them.
 pub struct Flow {
     stop: Arc<AtomicBool>,
     ends: Vec<JoinHandle<()>>,
@@ -25,7 +25,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The client begins with `hello`. `every` so many datagrams that arrive there is one that leaves, of `answer` bytes.
+    /// The client begins with `hello`, and sends `answer` bytes for each `every` datagrams that arrive.
     fn start(hosts: &Veth, server: SocketAddr, hello: &[u8], every: usize, answer: usize) -> Self {
         let sender = hosts.server.run(|| Ok(UdpSocket::bind(server)?)).unwrap();
         let client = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
@@ -40,7 +40,7 @@ impl Flow {
         let (ended, end) = (stop.clone(), stop.clone());
         let sends = move || {
             while !ended.load(Ordering::Relaxed) {
-                // Who does not listen any more is no reason to end.
+                // If the receiver has closed its socket, we go on.
                 let _ = sender.send_to(&[7; DATAGRAM], to);
                 thread::sleep(Duration::from_millis(2));
             }
@@ -65,12 +65,12 @@ impl Flow {
         Self::start(hosts, server, &[0], 10, 30)
     }
 
-    /// One that begins with a handshake of QUIC's.
+    /// A flow that begins with a QUIC handshake.
     pub fn quic(hosts: &Veth, server: SocketAddr) -> Self {
         Self::start(hosts, server, &initial(), 10, 30)
     }
 
-    /// As much leaves as comes.
+    /// A flow with as many bytes in each direction.
     pub fn call(hosts: &Veth, server: SocketAddr) -> Self {
         Self::start(hosts, server, &[0], 1, DATAGRAM)
     }
@@ -85,7 +85,7 @@ impl Drop for Flow {
     }
 }
 
-/// What `top` says of the flow's data that arrive.
+/// What `top` shows of the flow's arriving data.
 pub fn seen(agent: &Running, flow: &Flow) -> Value {
     let look = json(&agent.top(&["--json", "--all", "--filter", "down"]));
     let rows = look["windowless"].as_array().unwrap().clone();
@@ -96,7 +96,7 @@ pub fn seen(agent: &Running, flow: &Flow) -> Value {
     rows.into_iter().find(of).unwrap_or(Value::Null)
 }
 
-/// Waits until the flow's row is so.
+/// Waits until the flow's row satisfies the condition.
 pub fn await_row(
     agent: &Running,
     flow: &Flow,

@@ -1,5 +1,5 @@
-//! What `tidegate run --udp` does to flows without a window, as its users see it. Between namespaces; needs root and
-//! packet queues, and says aloud when it goes without.
+//! What users see of `tidegate run --udp` and flows without a window, between namespaces. Needs root and packet queues,
+//! and says so if it is skipped.
 
 mod by_default;
 mod flow;
@@ -33,10 +33,10 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped, without_tcx};
 
 const DATAGRAM: usize = 1200;
 
-/// Nothing takes longer, however busy the machine is.
+/// Time limit on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An agent on the device between the namespaces.
+/// Starts an agent on the device between the namespaces.
 fn start(more: &[&str]) -> Running {
     start_by(Command::new(TIDEGATE), more)
 }
@@ -45,7 +45,7 @@ fn start_by(program: Command, more: &[&str]) -> Running {
     Running::start_by(program, &[&["--iface", Veth::INTERFACE], more].concat())
 }
 
-/// Whether the hold can work here; if not, that is said.
+/// Whether the hold can work here; prints it if not.
 fn can_hold() -> bool {
     if !is_root() || !has_program("ip", "iproute2") {
         return false;
@@ -107,7 +107,7 @@ fn between(act: impl FnOnce(&Veth) + Send) {
     hosts.client.run(run).unwrap();
 }
 
-/// What shows of a flow without a queue: its echoes are answered, and nothing of it need wait.
+/// States of a flow without a queue: its echoes are answered, and no packet needs to wait.
 const SEEN: [&str; 3] = ["watched", "sender", "held"];
 
 #[test]
@@ -126,7 +126,7 @@ fn who_is_held_and_why_not_is_shown() {
         assert_eq!(row["kind"], "udp");
         let row = await_state(&agent, &denied, &["denied"]);
         assert!(row["hold"]["rtt_us"].is_null(), "nobody is asked: {row}");
-        // More than what makes others bulk.
+        // More bytes than make other flows bulk.
         let row = await_row(&agent, &call, "more than 100 kB", |row| {
             row["bytes"].as_u64() > Some(100_000)
         });
@@ -165,7 +165,7 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
         sh(&format!("ip route add {other}/32 dev tg0"));
         let file = File::new(&format!("udp = \"hold\"\nudp_echo = \"{other}\"\n"));
         let agent = start(&["--config", file.path().to_str().unwrap()]);
-        // Of two servers' flows one place is asked.
+        // Echoes for flows of both servers go to a single address.
         let there: IpAddr = other.parse().unwrap();
         let flows =
             [server(4433), SocketAddr::new(there, 4433)].map(|at| Flow::download(hosts, at));
@@ -181,9 +181,9 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
         thread::sleep(Duration::from_secs(2));
         let after = echoes();
         let bps = (after.0 - before.0) as f64 * 44.0 * 8e6 / (after.1 - before.1) as f64;
-        // They are counted a moment after the time is taken, when the machine is busy.
+        // On a busy machine they are counted a moment after the time is taken.
         assert!((2_000.0..12_000.0).contains(&bps), "{bps}");
-        // Nobody is there.
+        // No host has this address.
         file.write("udp = \"hold\"\nudp_echo = \"198.51.100.8\"\n");
         sh("ip route add 198.51.100.8/32 dev tg0");
         hang_up(&agent);
@@ -196,7 +196,7 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
     });
 }
 
-/// A client's first datagram of QUIC, to that place: whether it was refused.
+/// Sends a QUIC client's first datagram to that address: whether it was refused.
 fn is_turned_away(hosts: &Veth, at: SocketAddr) -> bool {
     let server = hosts.server.run(|| Ok(UdpSocket::bind(at)?)).unwrap();
     server
@@ -225,7 +225,7 @@ fn rules_are_read_again_and_are_about_flows_that_stand() {
         let file = File::new(&here);
         let agent = start(&["--config", file.path().to_str().unwrap()]);
         assert!(is_turned_away(hosts, quic));
-        // The rule is about QUIC's port.
+        // The rule applies only to QUIC's port.
         assert!(!is_turned_away(hosts, server(8443)));
         let download = Flow::download(hosts, server(4433));
         await_state(&agent, &download, &SEEN);
@@ -236,7 +236,7 @@ fn rules_are_read_again_and_are_about_flows_that_stand() {
         hang_up(&agent);
         await_state(&agent, &download, &["denied"]);
         assert!(!is_turned_away(hosts, quic));
-        // What is wrong changes nothing.
+        // A faulty file changes nothing.
         file.write("udp = \"hold\"\n[[udp_rule]]\nremote_port = 443\naction = \"hide\"\n");
         hang_up(&agent);
         let refused = agent.event("reload_refused");
@@ -267,7 +267,7 @@ fn the_hold_cannot_begin_when_it_could_not_be_had_any_more() {
         let refused = agent.event("reload_refused");
         let said = refused["message"].as_str().unwrap();
         assert!(said.contains("start it anew"), "{said}");
-        // What nobody asked for by name is no reason to refuse.
+        // A hold that is only the default is no reason to refuse.
         file.write("");
         hang_up(&agent);
         agent.event("reload");
@@ -278,7 +278,7 @@ fn the_hold_cannot_begin_when_it_could_not_be_had_any_more() {
     });
 }
 
-/// What the unit lets it have (packaging/debian/tidegate.service).
+/// Runs with the capabilities that the unit grants (packaging/debian/tidegate.service).
 #[test]
 fn the_unit_s_capabilities_are_enough() {
     if !has_program("setpriv", "util-linux") {
@@ -299,7 +299,7 @@ fn the_unit_s_capabilities_are_enough() {
         let agent = start_by(program, &["--udp", "hold"]);
         let download = Flow::download(hosts, server(4433));
         await_state(&agent, &download, &SEEN);
-        // CAP_NET_ADMIN (12) and CAP_BPF (39) are left to both.
+        // Both keep CAP_NET_ADMIN (12) and CAP_BPF (39).
         for process in [Pid::from_raw(agent.child.id() as i32), gate(&agent)] {
             let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
             assert!(status.contains("CapPrm:\t0000008000001000\n"), "{status}");
@@ -321,7 +321,7 @@ fn check_says_beforehand_whether_it_can() {
             let report: Value = serde_json::from_slice(&output.stdout).unwrap();
             let findings = report["findings"].as_array().unwrap().clone();
             let hold = findings.into_iter().find(|f| f["name"] == "hold").unwrap();
-            // What would be held by default it says only where it can be.
+            // It reports what the default would hold only if the machine can hold.
             let quic = report["traffic"].as_array().unwrap().iter();
             let quic = quic.clone().find(|kind| kind["kind"] == "quic");
             let held = quic.map(|kind| kind["held_down"].as_bool().unwrap());
@@ -358,7 +358,7 @@ fn check_finds_that_it_works_without_tcx() {
     });
 }
 
-/// The process behind the packet queue, a child of the agent's.
+/// The process behind the packet queue, a child of the agent.
 fn gate(agent: &Running) -> Pid {
     let tasks = format!("/proc/{0}/task/{0}/children", agent.child.id());
     let children = fs::read_to_string(tasks).unwrap();
@@ -382,7 +382,7 @@ fn a_gate_that_is_gone_is_noticed_and_said() {
     });
 }
 
-/// Joins the two hosts by another pair of devices of the same names and addresses.
+/// Joins the two hosts by a new pair of devices with the same names and addresses.
 fn join_anew(hosts: &Veth) {
     let mut there = hosts
         .server
@@ -416,7 +416,7 @@ fn an_interface_that_goes_lets_go_and_is_held_when_it_returns() {
     });
 }
 
-/// Sends as much as the connection takes.
+/// Sends as fast as the connection allows.
 async fn send(server: Endpoint) {
     let connection = server.accept().await.unwrap().await.unwrap();
     let mut stream = connection.open_uni().await.unwrap();
@@ -430,7 +430,7 @@ fn download(hosts: &EmulatedHosts, at: SocketAddr, stop: &AtomicBool) {
     transport.send_window(64 << 20);
     config.transport_config(Arc::new(transport));
     let mut transport = TransportConfig::default();
-    // As browsers have it.
+    // As large as in browsers.
     transport.stream_receive_window(VarInt::from_u32(6 << 20));
     client.transport_config(Arc::new(transport));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -451,7 +451,7 @@ fn download(hosts: &EmulatedHosts, at: SocketAddr, stop: &AtomicBool) {
     });
 }
 
-/// Over a link with a long queue.
+/// A download over a link with a long queue.
 #[test]
 fn a_download_is_held_and_top_says_how_much() {
     if !can_hold() || !has_tun() {
@@ -465,7 +465,7 @@ fn a_download_is_held_and_top_says_how_much() {
     let hosts = EmulatedHosts::new(link(20e6), link(5e6), 1).unwrap();
     let at = SocketAddr::new(EmulatedHosts::server_address(IpVersion::V4), 443);
     let stop = AtomicBool::new(false);
-    // A flow that is found behind its own queue takes that for its way.
+    // A flow that is first seen behind its own queue would take it for the base RTT.
     let ready = std::sync::Barrier::new(2);
     let watch = || {
         let agent = start(&["--udp", "hold"]);
@@ -481,7 +481,7 @@ fn a_download_is_held_and_top_says_how_much() {
             }
             assert!(began.elapsed() < TIMEOUT, "nothing waited: {row}");
         };
-        // Its handshake may have been before the agent.
+        // Its handshake may have been before the agent started.
         assert!(row["kind"].as_str().unwrap().contains("quic"), "{row}");
         assert_eq!(row["limit"], "held");
         let hold = &row["hold"];
@@ -497,7 +497,7 @@ fn a_download_is_held_and_top_says_how_much() {
             "{row}"
         );
         assert_eq!(row["left_alone"], false);
-        // What waits with a gate that is gone waits no more.
+        // When the gate has gone, no packet waits any more.
         kill(gate(&agent), Signal::SIGKILL).unwrap();
         agent.event("hold_ended");
         let look = json(&agent.top(&["--json"]));

@@ -1,4 +1,4 @@
-//! In a pause nothing is held and nobody is turned away, whatever changes meanwhile.
+//! During a pause nothing is held or turned away, whatever changes meanwhile.
 
 use crate::flow::{Flow, await_row, await_state, server};
 use crate::running::{Running, TIDEGATE, json};
@@ -12,7 +12,7 @@ fn tidegate(args: &[&str], agent: &Running) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Nobody looks after it.
+/// Waits until the flow is not held.
 fn await_left(agent: &Running, flow: &Flow) {
     await_row(agent, flow, "no hold", |row| row["hold"].is_null());
 }
@@ -30,7 +30,7 @@ fn nothing_is_held_or_turned_away_in_a_pause() {
         tidegate(&["pause", "1h"], &agent);
         await_left(&agent, &download);
         assert!(!is_turned_away(hosts, server(443)));
-        // What is read again is for later.
+        // A configuration that is read now applies after the pause.
         file.write(&TURNS_AWAY.replace("443", "[443, 8443]"));
         hang_up(&agent);
         agent.event("reload");

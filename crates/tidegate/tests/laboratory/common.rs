@@ -1,4 +1,4 @@
-//! Scenarios through the command.
+//! Runs scenarios through the command.
 
 use serde_json::Value;
 use std::fs;
@@ -6,12 +6,12 @@ use std::process::Command;
 use tempfile::TempDir;
 use tidegate_testing::has_tun;
 
-/// What the laboratory measures of a scenario. None without root, which is said aloud.
+/// The laboratory's results of a scenario; none without root, which is printed.
 pub fn laboratory(text: &str, more: &[&str]) -> Option<Value> {
     has_tun().then(|| results("lab", text, more))
 }
 
-/// What the simulator makes of it.
+/// The simulator's results of a scenario.
 pub fn simulator(text: &str) -> Value {
     results("sim", text, &[])
 }

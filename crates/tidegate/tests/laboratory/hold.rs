@@ -1,4 +1,4 @@
-//! What has no window, over the laboratory's link: downloads by QUIC whose acknowledgements wait at the client.
+//! QUIC over the laboratory's link: downloads whose acknowledgements are held at the client.
 
 use crate::common::{laboratory, number, simulator};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn round_trip(run: &Value) -> f64 {
     number(run, "/flows/0/rtt_ms/p50")
 }
 
-/// Bounds are wide: other processes share the machine, and the start takes some seconds.
+/// Bounds are wide: other processes use the machine, and the start takes some seconds.
 #[test]
 fn a_quic_download_is_held() {
     let Some(results) = laboratory(QUIC, &[]) else {
@@ -35,7 +35,7 @@ fn a_quic_download_is_held() {
     assert!(queue(linux) > 200.0, "no bufferbloat to cure: {linux}");
     assert!(queue(hold) < 0.4 * queue(linux), "{hold}");
     assert!(goodput(hold) > 0.8 * goodput(linux), "{hold}");
-    // What waits here instead is less than what waited there.
+    // Acknowledgements wait here for less time than packets waited in the queue.
     assert!(round_trip(hold) < 0.8 * round_trip(linux), "{hold}");
 }
 
@@ -52,7 +52,7 @@ fn uplink_queue(run: &Value) -> f64 {
     number(run, "/uplink/queue_delay_ms/mean")
 }
 
-/// An upload over an uplink that swings as LTE's does, untouched and held, on the kernel and in the simulator.
+/// An upload over an uplink that varies like LTE, unsteered and held, on the kernel and in the simulator.
 #[test]
 fn a_quic_upload_is_held_and_the_simulator_says_so() {
     let Some(results) = laboratory(&upload(), &[]) else {

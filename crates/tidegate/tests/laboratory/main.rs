@@ -1,5 +1,4 @@
-//! The command's laboratory with the live agent on the real kernel, in real time. Needs root, and says
-//! aloud when it is skipped.
+//! The laboratory with the live agent on the real kernel, in real time. Needs root, and says so if it is skipped.
 
 mod common;
 mod hold;

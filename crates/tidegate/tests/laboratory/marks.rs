@@ -1,4 +1,4 @@
-//! ECN on the real kernel over an emulated queue that marks.
+//! ECN on the real kernel over an emulated queue that marks packets.
 
 use crate::common::{laboratory, number};
 
@@ -13,8 +13,8 @@ workload = [{ name = "download", does = { bulk = {} } }]
 run = [{ name = "without" }, { name = "classic", ecn = "classic" }]
 "#;
 
-/// The emulator marks what the kernel's TCP has made ECN-capable, and the kernel heeds it: nothing is lost, and the queue is as
-/// short.
+/// The emulator marks the ECN-capable packets of the kernel's TCP, and TCP reacts to the marks: no packet is lost, and
+/// the queue is as short as with drops.
 #[test]
 fn what_the_emulator_marks_the_kernel_heeds() {
     let Some(results) = laboratory(SCENARIO, &[]) else {

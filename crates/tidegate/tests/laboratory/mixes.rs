@@ -1,9 +1,9 @@
-//! Flows that share an interface and not all links: laboratory and simulator give the agent the same to see.
+//! Flows that share an interface but not all links: the agent must see the same in laboratory and simulator.
 
 use crate::common::{laboratory, number, simulator};
 
-/// A download from 98 ms away beside a stream from 8 ms, through one access link, and a download by a host of its
-/// own that no law sees.
+/// A download from 98 ms away beside a stream from 8 ms, through one access link, and a download by another host that
+/// no law sees.
 const NEAR_AND_FAR: &str = r#"
 name = "near-and-far"
 duration_s = 14
@@ -22,7 +22,7 @@ workload = [
 run = [{ name = "linux" }, { name = "tide", law = "tide" }]
 "#;
 
-/// Bounds are wide: other processes share the machine, and 14 s are short.
+/// Bounds are wide: other processes use the machine, and 14 s are short.
 #[test]
 fn a_law_sees_in_the_laboratory_what_it_sees_in_the_simulator() {
     let Some(kernel) = laboratory(NEAR_AND_FAR, &[]) else {
@@ -36,7 +36,7 @@ fn a_law_sees_in_the_laboratory_what_it_sees_in_the_simulator() {
             let [lab, sim] = of(&format!("/flows/{flow}/goodput_bps"));
             assert!((lab / sim - 1.0).abs() < 0.2, "{run}, {flow}: {lab}, {sim}");
         }
-        // Nobody shortens the stranger's queue.
+        // The other host's queue is not shortened.
         for queue in of("/hops/1/link/queue_delay_ms/mean") {
             assert!(queue > 200.0, "{run}: {queue} ms");
         }
@@ -45,7 +45,7 @@ fn a_law_sees_in_the_laboratory_what_it_sees_in_the_simulator() {
         let queue = |run: usize| number(&results["runs"][run], "/link/queue_delay_ms/mean");
         assert!(queue(1) < 0.2 * queue(0), "{} of {} ms", queue(1), queue(0));
     }
-    // Flows of 8 and 98 ms, each against its own links.
+    // Flows with 8 and 98 ms, each compared with its own links.
     let of = |name| number(&kernel["runs"][1], &format!("/agent_rtt/{name}"));
     let (error, truth) = (of("median_error_ms"), of("median_truth_ms"));
     assert!(of("bins") > 100.0);

@@ -34,8 +34,8 @@ fn with_the_laboratory_the_kernels_numbers_stand_beside_the_simulators() {
         assert!(["holds", "direction", "fails"].contains(&verdict));
         assert!(kernel["value"].is_f64(), "{kernel}");
     }
-    // The receiver's RTT over the sender's, of two implementations of both: wide, since other
-    // processes share the machine.
+    // The receiver's RTT divided by the sender's, each in two implementations. Bounds are wide, since other processes
+    // use the machine.
     let [simulator, kernel] = ["/ours", "/kernel/value"].map(|at| {
         let number = quantities[1].pointer(at).and_then(Value::as_f64);
         number.unwrap_or_else(|| panic!("no {at} in {report}"))
@@ -66,7 +66,7 @@ fn an_interrupted_laboratory_ends_soon_and_says_how_far_it_came() {
     while !written().contains("simulator") {
         std::thread::sleep(Duration::from_millis(100));
     }
-    // Well into the laboratory's part.
+    // By now the laboratory is running.
     std::thread::sleep(Duration::from_secs(3));
     let pid = libc::pid_t::try_from(child.id()).unwrap();
     // SAFETY: two numbers; the process is ours, and not waited for yet.

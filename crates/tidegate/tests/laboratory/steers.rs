@@ -1,4 +1,4 @@
-//! The main job, short: the laboratory with the live agent on the real kernel.
+//! A short test of the main job: the laboratory with the live agent on the real kernel.
 
 use crate::common::{laboratory, number};
 use serde_json::Value;
@@ -18,7 +18,7 @@ run = [
 ]
 "#;
 
-/// A bulk upload before two seconds of buffer; `{more}` is for the hosts.
+/// A bulk upload in front of two seconds of buffer; `{more}` is for the hosts.
 const UPLOAD: &str = r#"
 name = "upload"
 duration_s = 14
@@ -43,7 +43,7 @@ fn queue(run: &Value) -> f64 {
     number(run, "/link/queue_delay_ms/mean")
 }
 
-/// Bounds are wide: other processes share the machine, and 10 s are short.
+/// Bounds are wide: other processes use the machine, and 10 s are short.
 fn assert_steered(results: &Value) {
     let [linux, drwa, tide] = [0, 1, 2].map(|run| &results["runs"][run]);
     assert!(queue(linux) > 200.0, "no bufferbloat to cure: {linux}");
@@ -79,7 +79,7 @@ fn so_it_does_over_ipv6() {
     }
 }
 
-/// tide alone: the other law's round trips are those of a kernel's window, which is not filled.
+/// Only tide: DRWA's round trips are those of a kernel window that is not filled.
 #[test]
 fn without_timestamps_it_shortens_the_queue_too() {
     let bare = SCENARIO.replace("\"cubic\" }", "\"cubic\", timestamps = false }");
@@ -98,7 +98,7 @@ fn rtt(run: &Value) -> f64 {
     number(run, "/flows/0/rtt_ms/p50")
 }
 
-/// The same, of an upload that is steered where it is sent, and where it ends.
+/// The same for an upload, steered at its sender and at its receiver.
 fn assert_upload_steered(results: &Value) {
     let [linux, tide, downloads, server] = [0, 1, 2, 3].map(|run| &results["runs"][run]);
     assert!(rtt(linux) > 800.0, "no bufferbloat to cure: {linux}");

@@ -1,5 +1,5 @@
-//! All four programs over sockets that lose, repeat, reorder, corrupt and cut packets, while proxies are
-//! killed, come, come back and become slow, and the registry is killed and comes back. The long one:
+//! All four programs over sockets that lose, duplicate, reorder, corrupt and truncate packets, while proxies are
+//! killed, added, restarted and slowed down, and the registry is killed and restarted. The long test:
 //! `cargo test --release -p tidegate --test mpath -- --ignored`.
 
 #[allow(dead_code, reason = "some of it is for connections without programs")]
@@ -29,14 +29,13 @@ const MIB: usize = 1 << 20;
 
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long a registry that has forgotten everything may take to know it again: a third of a minute, and
-/// some for a machine that has much to do.
+/// How long a registry that has lost its data may take until it knows all again: 20 s, and some for a busy machine.
 const BACK: u64 = 60;
 
-/// Time between two misfortunes.
+/// Time between two faults.
 const PAUSE: Duration = Duration::from_secs(8);
 
-/// Any port of this machine, as the tests of connections have it.
+/// Any port of this machine.
 fn loopback() -> SocketAddr {
     ([127, 0, 0, 1], 0).into()
 }
@@ -63,9 +62,9 @@ fn until(seconds: u64, what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A way with a round trip, on which packets are lost.
+/// A path with a delay, on which packets are lost.
 pub struct SlowWay {
-    /// Where it begins, and where it leads.
+    /// Its two ends.
     pub from: SocketAddr,
     pub to: SocketAddr,
     _middle: Middle,
@@ -85,7 +84,7 @@ impl SlowWay {
     }
 }
 
-/// A program that writes into a file, as nobody reads along; killed when dropped.
+/// A program whose output goes to a file, since no thread reads it; killed when dropped.
 struct Program {
     process: Child,
     log: PathBuf,
@@ -107,7 +106,7 @@ impl Program {
         until(20, words, || self.said().contains(words));
     }
 
-    /// The end, of its own accord.
+    /// Waits for its success.
     fn ends_well(&mut self) {
         let status = self.process.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{}", self.said());
@@ -125,23 +124,23 @@ impl Drop for Program {
     }
 }
 
-/// A proxy behind a hop with faults; it is listed at the hop.
+/// A proxy behind a faulty hop; the registry lists the hop's address.
 struct Detour {
     hop: Middle,
     listen: SocketAddr,
     proxy: Program,
 }
 
-/// Everything but the two ends.
+/// The registry and all proxies.
 struct Overlay {
     runtime: Runtime,
     folder: TempDir,
     at: SocketAddr,
     registry: Option<Program>,
     detours: Vec<Detour>,
-    /// What every proxy has said, also those that were killed.
+    /// Logs of all proxies, also of those that were killed.
     proxies: Vec<PathBuf>,
-    /// Programs so far, each with a log of its own.
+    /// How many programs were started; each has its own log.
     programs: usize,
 }
 
@@ -177,7 +176,7 @@ impl Overlay {
         Program::start(command, log)
     }
 
-    /// A hop in front of an address.
+    /// Adds a hop in front of an address.
     fn hop(&self, seed: u64, to: SocketAddr) -> Middle {
         let hop = Middle::start(seed, to, Faults::hostile());
         self.runtime.block_on(hop)
@@ -238,14 +237,14 @@ impl Overlay {
         receiver
     }
 
-    /// Packets towards each proxy so far.
+    /// How many packets each proxy was sent so far.
     fn hops(&self) -> Vec<u64> {
         let hops = self.detours.iter().map(|detour| &detour.hop.forwarded);
         hops.map(|count| count.load(Ordering::Relaxed)).collect()
     }
 
-    /// Ends the proxies; what all that ever ran have forwarded and refused, as they say every 10 s and at
-    /// the end.
+    /// Ends the proxies; returns the packets that all proxies so far have forwarded and refused, from their reports
+    /// every 10 s and at the end.
     fn end(&mut self) -> (u64, u64) {
         for detour in &mut self.detours {
             terminate(&detour.proxy.process);
@@ -265,7 +264,7 @@ impl Overlay {
         total
     }
 
-    /// One thing after the other goes wrong, or comes right.
+    /// Causes or repairs one fault after the other.
     fn befall(&mut self, round: usize) {
         let n = round / 4 % self.detours.len();
         match round % 4 {
@@ -283,7 +282,7 @@ impl Overlay {
     }
 }
 
-/// Writes bytes that compress and repeat nowhere.
+/// Writes random bytes, which neither compress nor repeat.
 fn make(path: &Path, mebibytes: u64) {
     let mut random = Pcg64Mcg::seed_from_u64(8);
     let mut file = File::create(path).unwrap();
@@ -307,17 +306,17 @@ fn assert_same(one: &Path, other: &Path) {
     }
 }
 
-/// What the proxies had to do.
+/// What the proxies did.
 #[derive(Debug)]
 struct Seen {
-    /// Packets towards each.
+    /// Packets towards each proxy.
     hops: Vec<u64>,
-    /// Packets that they have forwarded and refused.
+    /// Packets that they forwarded and refused.
     forwarded: u64,
     refused: u64,
 }
 
-/// Sends a file.
+/// Sends a file through the overlay.
 fn send_through_everything(mebibytes: u64, seconds: u64) -> Seen {
     let mut overlay = Overlay::new();
     for _ in 0..4 {
@@ -335,7 +334,7 @@ fn send_through_everything(mebibytes: u64, seconds: u64) -> Seen {
     let name = ReceiverId(token.id);
     overlay.knows_all(name);
 
-    // The sender begins without a registry, and slowly: it is to learn of the proxies on the way.
+    // The sender starts without a registry, and slowly, so that it learns of the proxies on the way.
     overlay.registry = None;
     *middle.faults.lock().unwrap() = Faults::slow();
     let mut send = tidegate(&["send", "--json"]);
@@ -388,7 +387,7 @@ fn a_file_arrives_intact() {
 #[ignore = "a gigabyte takes minutes"]
 fn a_gigabyte_arrives_intact() {
     let seen = send_through_everything(1024, 1800);
-    // Also towards the proxy that came while the file was on its way.
+    // Also towards the proxy that was added during the transfer.
     assert!(seen.hops.iter().all(|&packets| packets > 0), "{seen:?}");
     assert!(seen.forwarded > 0 && seen.refused > 0, "{seen:?}");
 }

@@ -1,4 +1,4 @@
-//! The overlay's servers as programs: what they print, what they refuse, how they end.
+//! The overlay's servers as programs: their output, what they refuse, and how they end.
 
 mod hostile;
 
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The variables that hold the overlay's token and the receiver's.
+/// Environment variables with the overlay's token and the receiver's.
 const TOKEN: &str = "TIDEGATE_MPATH_TOKEN";
 const RECEIVER: &str = "TIDEGATE_MPATH_RECEIVER";
 
@@ -25,7 +25,7 @@ fn tidegate(args: &[&str]) -> Command {
     command
 }
 
-/// A server that runs; killed when dropped.
+/// A running server; killed when dropped.
 struct Running {
     process: Child,
     out: BufReader<ChildStdout>,
@@ -41,12 +41,12 @@ impl Running {
         Self { process, out, err }
     }
 
-    /// The first line of standard output that has these words.
+    /// The first line of standard output that contains these words.
     fn says(&mut self, words: &str) -> String {
         line(&mut self.out, words)
     }
 
-    /// Ends it; what it has printed since.
+    /// Ends it; returns the rest of its output.
     fn end(mut self) -> String {
         terminate(&self.process);
         let mut rest = String::new();
@@ -64,7 +64,7 @@ impl Drop for Running {
     }
 }
 
-/// As systemd does it.
+/// Ends a process as systemd does.
 fn terminate(process: &Child) {
     let pid = Pid::from_raw(process.id().try_into().unwrap());
     kill(pid, Signal::SIGTERM).unwrap();
@@ -156,7 +156,7 @@ fn a_token_that_a_file_keeps_is_not_printed() {
 
 #[test]
 fn a_new_token_does_not_reach_the_journal() {
-    // As systemd says to its services what their output is.
+    // Connects the output as systemd does for services.
     let (ours, journal) = UnixStream::pair().unwrap();
     let about = nix::sys::stat::fstat(&journal).unwrap();
     let stream = format!("{}:{}", about.st_dev, about.st_ino);
@@ -251,7 +251,7 @@ fn bad_input_is_refused() {
     }
 }
 
-/// Waits until something has arrived.
+/// Waits until some data have arrived.
 fn wait_for_some(folder: &Path) {
     let began = std::time::Instant::now();
     let bytes = || {
@@ -267,8 +267,8 @@ fn wait_for_some(folder: &Path) {
     }
 }
 
-/// All four programs: a file whose sender learns of the proxies from the registry, which is killed on the
-/// way. The direct path loses nothing, so the proxies only carry probes.
+/// All four programs transfer a file. The sender learns of the proxies from the registry, which is killed meanwhile.
+/// The direct path loses nothing, so the proxies only carry probes.
 #[test]
 fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
     const BYTES: usize = 1_500_000;
@@ -291,7 +291,7 @@ fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
     let (into, key) = (path("into"), path("key"));
     let arguments = ["recv", &into, "--once", "--key", &key, "--registry", &url];
     let mut receive = tidegate(&arguments);
-    // Over loopback alone the file would be there before a sender looks for other ways.
+    // Over plain loopback the file would arrive before the sender looks for other paths.
     let way = SlowWay::new();
     receive.args(["--listen", &way.to.to_string()]);
     receive.args(["--advertise", &way.from.to_string()]);

@@ -1,4 +1,4 @@
-//! How an agent and who looks at it find each other, and what a reload says of settings that only a start reads.
+//! How clients find an agent, and what a reload says of settings that only a start reads.
 
 use crate::{DENIES, Host, text};
 use nix::sys::signal::{Signal, kill};
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Stdio};
 use tidegate_testing::own_run;
 
-/// `tidegate run` where nobody has said where its socket is to be.
+/// `tidegate run` with its default socket.
 struct Usual {
     child: Child,
     socket: String,
@@ -50,7 +50,7 @@ impl Usual {
     }
 }
 
-/// The process that `top` looks at.
+/// The agent process that `top` shows.
 fn seen(host: &Host, more: &[&str]) -> Value {
     let args = [
         "top",
@@ -74,13 +74,13 @@ fn each_network_namespace_has_an_agent_of_its_own_to_look_at() {
     }
     let first = Usual::start(&one);
     assert_eq!(first.socket, "/run/tidegate/agent.sock");
-    // Where none runs, another namespace's is none.
+    // `top` does not take another namespace's agent for its own.
     assert_eq!(seen(&other, &[])["dry_run"], true);
     let second = Usual::start(&other);
     assert_ne!(first.socket, second.socket);
     assert_eq!(seen(&one, &[])["pid"], first.child.id());
     assert_eq!(seen(&other, &[])["pid"], second.child.id());
-    // Who asks for another's by name gets it, and is told.
+    // A user who names another namespace's agent gets it, with a notice.
     let args = [
         "top",
         "--once",
@@ -149,7 +149,7 @@ fn a_reload_says_which_settings_take_a_restart() {
         "systemctl restart tidegate",
     ];
     running.expect_err(&words);
-    // What is as it was at the start is nothing to say.
+    // Settings that are as at the start are not mentioned.
     host.configure(DENIES);
     running.signal(libc::SIGHUP);
     running.expect_out("read again");

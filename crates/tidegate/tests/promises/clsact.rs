@@ -1,4 +1,5 @@
-//! The hold on a kernel without tcx (before 6.6): its filters outlive a killed agent, and must then do nothing.
+//! The hold on a kernel without tcx (before 6.6): a killed agent leaves its filters behind, and they must do nothing
+//! then.
 
 use crate::agent::{Agent, Program, is_loaded, tidegate};
 use crate::download::Download;
@@ -20,10 +21,10 @@ const DOWNLOADS: [&str; 2] = ["--udp", "hold"];
 const UPLOADS: [&str; 4] = ["--udp", "hold", "--udp-hold", "uploads"];
 const BOTH: [&str; 4] = ["--udp", "hold", "--udp-hold", "both"];
 
-/// After which nobody takes a killed agent for alive.
+/// After this time a killed agent counts as dead.
 const GONE: Duration = Duration::from_millis(1100);
 
-/// How long what is left of it is watched: a law that was told nothing would let go after three seconds.
+/// How long we watch what it left: a law that heard nothing would release packets after three seconds.
 const WATCHED: Duration = Duration::from_secs(6);
 
 fn testbed(words: &[&str]) -> Option<Testbed> {
@@ -40,7 +41,7 @@ fn filters(hosts: &EmulatedHosts) -> Option<Vec<u16>> {
     found.map(|all| all.into_iter().collect())
 }
 
-/// All came, but for what left while clsact was removed: for that the kernel stops a device for a moment.
+/// All acknowledgements came, except those sent while clsact was removed: the kernel stops the device for a moment.
 fn assert_all(download: Download) {
     let (came, sent) = download.end();
     let lost = sent - came.len() as u64;
@@ -48,13 +49,13 @@ fn assert_all(download: Download) {
     assert!(lost < 20, "{lost} are lost");
 }
 
-/// What agents have left there.
+/// Programs that agents have left there.
 fn left(hosts: &EmulatedHosts) -> Vec<String> {
     let look = || Ok(leftovers()?.iter().map(ToString::to_string).collect());
     hosts.client().run(look).unwrap()
 }
 
-/// Packets that a filter on the link's near end has dropped.
+/// How many packets a filter on the link's near end has dropped.
 fn dropped(hosts: &EmulatedHosts) -> u64 {
     let words = ["-s", "-j", "qdisc", "show", "dev", "tg0"];
     let text = output(hosts.client(), "tc", &words);
@@ -64,7 +65,7 @@ fn dropped(hosts: &EmulatedHosts) -> u64 {
     clsact.expect("clsact")["drops"].as_u64().unwrap()
 }
 
-/// Packets that have come to a host with a mark.
+/// How many packets have reached a host with a mark.
 fn marked(host: &Namespace) -> u64 {
     let read = || Ok(std::fs::read_to_string("/proc/thread-self/net/netstat")?);
     let text = host.run(read).unwrap();
@@ -75,7 +76,7 @@ fn marked(host: &Namespace) -> u64 {
     values.nth(at).unwrap().parse().unwrap()
 }
 
-/// Both, of what goes either way.
+/// Dropped packets, and marked packets in each direction.
 fn signals(hosts: &EmulatedHosts) -> [u64; 3] {
     [
         dropped(hosts),
@@ -84,7 +85,7 @@ fn signals(hosts: &EmulatedHosts) -> [u64; 3] {
     ]
 }
 
-/// Kills the agent, and waits until it is taken for gone. Returns the programs that its filters keep.
+/// Kills the agent, and waits until it counts as dead. Returns the programs that its filters keep.
 fn kill(agent: Agent, gate: u32) -> Vec<Program> {
     let mut programs = agent.programs();
     agent.kill();
@@ -94,7 +95,7 @@ fn kill(agent: Agent, gate: u32) -> Vec<Program> {
     programs
 }
 
-/// What is left signals nothing to anybody, though there is traffic.
+/// What is left signals no sender, though there is traffic.
 fn assert_harmless(hosts: &EmulatedHosts, came: impl Fn() -> u64) {
     assert_eq!(filters(hosts).map(|all| all.len()), Some(2));
     assert_eq!(queues(hosts.client()), 0, "a queue is left");
@@ -144,7 +145,7 @@ fn acknowledgements_wait_in_order_and_in_time_and_one_packet_is_dropped_as_a_sig
         };
         let download = Download::start(&testbed.hosts, version, 4433);
         wait_until_held(&download);
-        // Nothing waits before a signal was answered.
+        // No packet waits before the sender has answered a signal.
         let dropped = dropped(&testbed.hosts);
         assert!(dropped > 0 && dropped < 50, "{dropped}");
         std::thread::sleep(Duration::from_secs(2));
@@ -206,7 +207,7 @@ fn the_next_agent_holds_in_place_of_a_killed_one() {
     wait_for("the killed one's programs to go", || {
         !before.iter().any(is_loaded)
     });
-    // It holds no uploads, and has removed what held them.
+    // It holds no uploads, and has removed the filters for them.
     assert_eq!(filters(hosts), Some(vec![29799, 29800]));
     wait_until_held(&download);
     next.stop();

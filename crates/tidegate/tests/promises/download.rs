@@ -1,4 +1,4 @@
-//! A download over UDP that is clocked by its acknowledgements, each of which is numbered and says when it was sent.
+//! A download over UDP that is clocked by its acknowledgements; each has a number and the time when it was sent.
 
 use crate::tally;
 use nix::sys::socket::{setsockopt, sockopt};
@@ -13,37 +13,37 @@ use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 /// Payload of a datagram.
 pub const DATAGRAM: usize = 1200;
 
-/// Packets that one acknowledgement is for.
+/// How many packets one acknowledgement covers.
 pub const EVERY: u64 = 2;
 
-/// How long either end waits for the other before it looks whether it is to end.
+/// How long either end waits for the other before it checks whether to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// An acknowledgement that came: its number, and how long it was on its way.
+/// An acknowledgement that has arrived: its number, and how long it was in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Came {
     pub number: u64,
     pub after: Duration,
 }
 
-/// What both ends tell.
+/// Shared state of both ends.
 #[derive(Default)]
 struct Told {
     ends: AtomicBool,
-    /// Data that came, and the acknowledgements that were sent.
+    /// Data that arrived, and acknowledgements that were sent.
     arrived: AtomicU64,
     sent: AtomicU64,
     came: Mutex<Vec<Came>>,
 }
 
-/// One under way, until it is ended.
+/// A running download, until it is ended.
 pub struct Download {
     told: Arc<Told>,
     ends: Vec<JoinHandle<()>>,
 }
 
 impl Download {
-    /// From the server's port to the client.
+    /// Starts a download from the server's port to the client.
     pub fn start(hosts: &EmulatedHosts, version: IpVersion, port: u16) -> Self {
         let server = (EmulatedHosts::server_address(version), port);
         let far = bind(hosts.server(), server);
@@ -75,7 +75,7 @@ impl Download {
         self.told.arrived.load(Ordering::Relaxed) * DATAGRAM as u64
     }
 
-    /// How long the acknowledgements were on their way that came since a number of them, and that number now.
+    /// One-way times of the acknowledgements that have come since `number`, and the new number.
     pub fn since(&self, number: usize) -> (Vec<Duration>, usize) {
         let came = self.told.came.lock().unwrap();
         let since = came[number.min(came.len())..].iter().map(|c| c.after);
@@ -84,7 +84,7 @@ impl Download {
 
     /// Ends it, and returns the acknowledgements that came and how many were sent.
     pub fn end(mut self) -> (Vec<Came>, u64) {
-        // What was sent last is on its way.
+        // The last acknowledgements are still in flight.
         self.told.ends.store(true, Ordering::Relaxed);
         self.ends.drain(..).for_each(|end| end.join().unwrap());
         let came = self.told.came.lock().unwrap().clone();
@@ -97,7 +97,7 @@ impl Download {
 pub fn bind(host: &Namespace, address: (IpAddr, u16)) -> UdpSocket {
     let socket = host.run(|| Ok(UdpSocket::bind(address)?)).unwrap();
     socket.set_read_timeout(Some(POLL_INTERVAL)).unwrap();
-    // What has waited comes at once, and its reader may have to wait for a processor.
+    // Packets that have waited arrive at once, and their reader may have to wait for a CPU.
     setsockopt(&socket, sockopt::RcvBufForce, &(4 << 20)).unwrap();
     socket
 }
@@ -106,7 +106,7 @@ pub fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[8 * at..][..8].try_into().unwrap())
 }
 
-/// A datagram, unless none comes for a moment.
+/// A datagram, unless none arrives within the poll interval.
 pub fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Option<usize> {
     match socket.recv(buffer) {
         Ok(bytes) => Some(bytes),
@@ -132,7 +132,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// Until it is to end and nothing has come for a while.
+    /// Runs until the end is near and nothing has come for a while.
     fn run(self) {
         let mut buffer = [0; 2 * DATAGRAM];
         let (mut highest, mut received) = (0, 0);
@@ -172,7 +172,7 @@ impl Receiver {
     }
 }
 
-/// The server: a window that grows by what is acknowledged, and falls to seven tenths where something is lost.
+/// The server: its window grows with acknowledged data, and falls to 70 % at a loss.
 struct Sender {
     socket: UdpSocket,
     told: Arc<Told>,
@@ -222,7 +222,7 @@ impl Sender {
                 last = Instant::now();
                 self.came(&buffer);
             } else if last.elapsed() > Duration::from_secs(1) {
-                // Whatever is on its way is given up.
+                // All packets in flight count as lost.
                 self.sent = self.sent.max(self.highest);
                 self.highest = self.sent;
                 self.fall();

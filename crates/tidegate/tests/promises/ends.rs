@@ -1,4 +1,4 @@
-//! What becomes of packets that wait, and of those that come after, when something ends or fails.
+//! What happens to waiting packets, and to those that follow, when a part of the hold ends or fails.
 
 use crate::agent::{Agent, tidegate};
 use crate::download::Download;
@@ -13,7 +13,7 @@ use tidegate_lab::{EmulatedHosts, IpVersion};
 use tidegate_netfilter::{Chain, Expression, Family, Hook, Table};
 use tidegate_testing::has_program;
 
-/// What the log says of a gate that is gone.
+/// The log's message after the gate has gone.
 pub const GONE: &str = "the process behind the packet queue has ended";
 
 pub fn send(signal: Signal, process: u32) {
@@ -44,7 +44,7 @@ fn a_terminated_agent_leaves_nothing_and_loses_nothing() {
     testbed.ends(|agent| agent.end(Signal::SIGTERM));
 }
 
-/// As long as nothing fails each acknowledgement comes once, in order and in time; over either version of IP.
+/// Without a failure each acknowledgement arrives once, in order and in time, over IPv4 and IPv6.
 #[test]
 fn what_waits_comes_in_order_and_in_time() {
     for version in IpVersion::ALL {
@@ -60,7 +60,7 @@ fn what_waits_comes_in_order_and_in_time() {
     }
 }
 
-/// What waited goes with the gate; the download goes on as if there had been none, and the log says so.
+/// Waiting packets leave with the gate; the download goes on as without a hold, and the log says so.
 #[test]
 fn a_killed_gate_is_noticed() {
     let Some(testbed) = Testbed::new() else {
@@ -78,7 +78,7 @@ fn a_killed_gate_is_noticed() {
     testbed.agent.stop();
 }
 
-/// A gate that does not get to run lets nobody wait for long.
+/// A gate that does not run lets no packet wait for long.
 #[test]
 fn a_gate_that_hangs_is_ended() {
     let Some(testbed) = Testbed::new() else {
@@ -95,7 +95,7 @@ fn a_gate_that_hangs_is_ended() {
     testbed.agent.stop();
 }
 
-/// Nothing waits for an agent that does not get to run, and it goes on where it was.
+/// While the agent does not run, no packet waits; it goes on when it runs again.
 #[test]
 fn an_agent_that_hangs_lets_everything_pass_and_holds_when_it_runs() {
     let Some(testbed) = Testbed::new() else {
@@ -209,7 +209,7 @@ fn an_interface_goes_with_what_waits_for_it() {
     });
 }
 
-/// Rules and a queueing discipline that somebody has put up stay as they are.
+/// Rules and a queueing discipline of the administrator stay as they are.
 #[test]
 fn what_an_administrator_has_set_up_stays() {
     const TABLE: &str = "firewall";

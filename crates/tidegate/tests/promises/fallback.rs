@@ -1,4 +1,4 @@
-//! `--udp fallback`: a client of QUIC is told at once, and as soon as the agent has ended it connects.
+//! `--udp fallback`: a QUIC client is refused at once, and can connect as soon as the agent has ended.
 
 use crate::TIMEOUT;
 use crate::agent::Agent;
@@ -32,7 +32,7 @@ impl Ends {
         }
     }
 
-    /// Whether a connection comes about within that time.
+    /// Whether a connection is established within that time.
     async fn connects(&self, within: Duration) -> Result<(), ConnectionError> {
         let connecting = self.client.connect(self.address, NAME).unwrap();
         let outcome = tokio::time::timeout(within, connecting).await;
@@ -42,7 +42,7 @@ impl Ends {
     }
 }
 
-/// Every connection is accepted, and kept until the client is done with it.
+/// Accepts every connection, and keeps it until the client closes it.
 async fn accept(server: Endpoint) {
     while let Some(incoming) = server.accept().await {
         tokio::spawn(async move {
@@ -53,7 +53,7 @@ async fn accept(server: Endpoint) {
     }
 }
 
-/// A connected socket, as browsers have it, is told by the kernel.
+/// The kernel tells a connected socket, as browsers use, of the refusal.
 fn is_told(hosts: &Veth) -> bool {
     let client = hosts
         .client
@@ -66,7 +66,7 @@ fn is_told(hosts: &Veth) -> bool {
     let mut initial = [0; 1200];
     initial[..6].copy_from_slice(&[0xc0, 0, 0, 0, 1, 8]);
     let began = Instant::now();
-    // Either says it, whichever is asked first.
+    // Whichever call comes first returns the error.
     let told = client
         .send(&initial)
         .and_then(|_| client.recv(&mut [0; 10]));

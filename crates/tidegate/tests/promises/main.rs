@@ -1,5 +1,5 @@
-//! `tidegate run --udp` on real traffic, between two namespaces: what becomes of packets that wait when something
-//! ends, fails or does not answer. Needs root, and says so when it is skipped.
+//! `tidegate run --udp` with real traffic between two namespaces: what happens to waiting packets when something ends,
+//! fails or does not answer. Needs root, and says so if it is skipped.
 
 #[path = "../smoke/agent.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
@@ -22,5 +22,5 @@ mod uploads;
 
 use std::time::Duration;
 
-/// How long anything may take on a machine that has other things to do.
+/// Time limit on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);

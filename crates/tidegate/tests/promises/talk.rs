@@ -1,4 +1,4 @@
-//! Who talks: what is sent comes back at once, and is as long.
+//! Conversations: each packet is echoed at once with the same length.
 
 use crate::download::{bind, number, receive};
 use crate::tally;
@@ -9,19 +9,19 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, IpVersion};
 
-/// After which nothing more comes back.
+/// After this time no more echoes are expected.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// The largest datagram.
 const LARGEST: usize = 1200;
 
-/// One who talks.
+/// A kind of conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub name: &'static str,
     pub bytes: usize,
     pub every: Duration,
-    /// Whether it sends less when its packets come late, and more when they do not.
+    /// Whether it sends less when its packets are late, and more when they are not.
     pub adapts: bool,
 }
 
@@ -35,7 +35,7 @@ const fn kind(name: &'static str, bytes: usize, every_ms: u64, adapts: bool) -> 
     }
 }
 
-/// 80 kbit/s, 25 kbit/s, 1 Mbit/s and less, and the questions of many pages.
+/// 80 kbit/s, 25 kbit/s, 1 Mbit/s and less, and the DNS queries of many pages.
 pub const ALL: [Kind; 4] = [
     kind("call", 200, 20, false),
     kind("game", 100, 33, false),
@@ -43,23 +43,23 @@ pub const ALL: [Kind; 4] = [
     kind("DNS", 60, 40, false),
 ];
 
-/// What of a round trip is late for a video call, and how its interval follows, a thousandth at a time.
+/// A round trip that is late for a video call, and by which factor its interval changes, in thousandths.
 const LATE: Duration = Duration::from_millis(150);
 const SLOWER: u32 = 1150;
 const FASTER: u32 = 995;
-/// It does not fall below a sixth of its rate.
+/// Its rate does not fall below a sixth.
 const SLOWEST: u32 = 6;
 
-/// What came of it.
+/// The result of a conversation.
 #[derive(Debug)]
 pub struct Spoken {
     pub sent: u64,
-    /// The round trips of what came back.
+    /// The round trips of the echoes.
     pub took: Vec<Duration>,
 }
 
 impl Spoken {
-    /// The round trip of the slowest percent.
+    /// The 99th percentile of the round trips.
     pub fn p99(&self) -> Duration {
         let mut took = self.took.clone();
         took.sort();
@@ -67,7 +67,7 @@ impl Spoken {
     }
 }
 
-/// One under way, until it is ended.
+/// A running conversation, until it is ended.
 pub struct Talk {
     pub kind: Kind,
     ends: Arc<AtomicBool>,
@@ -76,7 +76,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Of the client with the server's port.
+    /// Starts a conversation of the client with the server's port.
     pub fn start(hosts: &EmulatedHosts, port: u16, kind: Kind) -> Self {
         let server = (EmulatedHosts::server_address(IpVersion::V4), port);
         let far = bind(hosts.server(), server);
@@ -92,7 +92,7 @@ impl Talk {
         }
     }
 
-    /// Ends it when all that comes back has.
+    /// Ends it once all echoes have come.
     pub fn end(self) -> Spoken {
         self.ends.store(true, Ordering::Relaxed);
         self.far.join().unwrap();

@@ -1,4 +1,4 @@
-//! The testbed: a link with a long queue, an agent, and what a kernel remembers of it.
+//! The testbed: a link with a long queue, an agent, and the state that it leaves in the kernel.
 
 use crate::TIMEOUT;
 use crate::agent::{Agent, Program, is_loaded};
@@ -14,13 +14,13 @@ use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tidegate_link::{Config, Rate};
 use tidegate_testing::has_tun;
 
-/// What an acknowledgement needs that does not wait, at most: half a round trip, and a machine that is busy.
+/// The longest time of an acknowledgement that does not wait: half a round trip, and the delays of a busy machine.
 const AT_ONCE: Duration = Duration::from_millis(45);
 
-/// None waits longer than two seconds.
+/// No packet waits longer than two seconds.
 pub const LONGEST: Duration = Duration::from_millis(2300);
 
-/// All that was sent has come, in order, once and in time.
+/// All that was sent has arrived once, in order and in time.
 pub fn assert_whole(came: &[Came], sent: u64) {
     let numbers = came.iter().map(|c| c.number);
     assert!(numbers.eq(0..sent), "out of order, lost or twice");
@@ -29,18 +29,18 @@ pub fn assert_whole(came: &[Came], sent: u64) {
 
 const ONE_WAY: Duration = Duration::from_millis(20);
 
-/// A link, and an agent that holds on its near end.
+/// A link, and an agent that holds at its near end.
 pub struct Testbed {
     pub hosts: EmulatedHosts,
     pub agent: Agent,
     pub gate: u32,
     log: NamedTempFile,
-    /// Where the agent is asked: other tests have agents at the usual place.
+    /// Contains the agent's socket: other tests have agents at the default place.
     folder: TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
-/// 10 Mbit/s with room for 1000 packets.
+/// A link of 10 Mbit/s with a queue of 1000 packets.
 pub fn link() -> EmulatedHosts {
     let link = |bps| Config {
         rate: Rate::constant(bps),
@@ -50,7 +50,7 @@ pub fn link() -> EmulatedHosts {
     EmulatedHosts::new(link(10e6), link(5e6), 1).unwrap()
 }
 
-/// One at a time: the tests measure time. None without root, which is said aloud.
+/// One test at a time, since they measure time. None without root, which is printed.
 pub fn turn() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     has_tun().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
@@ -59,7 +59,7 @@ pub fn turn() -> Option<MutexGuard<'static, ()>> {
 const SOCKET: &str = "agent.sock";
 
 impl Testbed {
-    /// Where `tidegate top` finds the agent.
+    /// The agent's socket for `tidegate top`.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join(SOCKET)
     }
@@ -68,17 +68,17 @@ impl Testbed {
         Self::with(|_| {})
     }
 
-    /// What `prepare` does to the hosts comes before the agent.
+    /// Runs `prepare` on the hosts before the agent starts.
     pub fn with(prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
         Self::of(&["--udp", "hold"], prepare)
     }
 
-    /// By an agent with these words.
+    /// With an agent that has these arguments.
     pub fn of(words: &[&str], prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
         Self::by(words, |_| {}, prepare)
     }
 
-    /// By an agent whose command is completed by `more`.
+    /// With an agent whose command is changed by `more`.
     pub fn by(
         words: &[&str],
         more: impl FnOnce(&mut Command) + Send,
@@ -113,19 +113,19 @@ impl Testbed {
         })
     }
 
-    /// What it has said.
+    /// The agent's log.
     pub fn log(&self) -> String {
         read_to_string(self.log.path()).unwrap()
     }
 
-    /// A download whose acknowledgements wait.
+    /// A download whose acknowledgements are held.
     pub fn held(&self) -> Download {
         let download = Download::start(&self.hosts, IpVersion::V4, 4433);
         wait_until_held(&download);
         download
     }
 
-    /// The agent ends so, with packets that wait. None is lost, none waits, nothing is left.
+    /// Ends the agent by `end` while packets wait: no packet is lost or waits on, and nothing is left in the kernel.
     pub fn ends(self, end: impl FnOnce(Agent)) {
         let download = self.held();
         let (_, before) = download.since(0);
@@ -160,21 +160,21 @@ pub fn wait_until_nothing_is_left(hosts: &EmulatedHosts, gate: u32, programs: &[
     });
 }
 
-/// Waits until every acknowledgement of late has waited.
+/// Waits until every recent acknowledgement has waited.
 pub fn wait_until_held(download: &Download) {
     wait_until_all(download, "acknowledgements that wait", |after| {
         after > AT_ONCE
     });
 }
 
-/// Waits until none of late has.
+/// Waits until no recent acknowledgement has waited.
 pub fn wait_until_free(download: &Download) {
     wait_until_all(download, "acknowledgements that do not wait", |after| {
         after < AT_ONCE
     });
 }
 
-/// Waits until it is so of the last few, and the download has gone on meanwhile.
+/// Waits until the condition holds for the last few, while the download goes on.
 fn wait_until_all(download: &Download, what: &str, is_so: impl Fn(Duration) -> bool) {
     const FEW: usize = 20;
     let (arrived, (_, from)) = (download.arrived(), download.since(0));
@@ -186,7 +186,7 @@ fn wait_until_all(download: &Download, what: &str, is_so: impl Fn(Duration) -> b
     });
 }
 
-/// None of these waited; but a machine that is busy may be late with some.
+/// None of these waited, though a busy machine may delay some.
 pub fn assert_free(after: &[Duration]) {
     let late = after.iter().filter(|after| **after > AT_ONCE).count();
     assert!(late * 10 < after.len(), "{late} of {} waited", after.len());
@@ -200,7 +200,7 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Processes that one has started.
+/// Child processes.
 fn children(process: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task"))
         .unwrap()

@@ -1,5 +1,5 @@
-//! An upload over UDP that is clocked by the acknowledgements that arrive, each datagram of which is numbered and says when
-//! it was made.
+//! An upload over UDP that is clocked by the arriving acknowledgements; each datagram has a number and the time when it
+//! was made.
 
 use crate::download::{Came, DATAGRAM, EVERY, bind, number, receive};
 use crate::tally;
@@ -11,13 +11,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, IpVersion};
 
-/// Datagrams that are on their way or wait, at most: less than the link's queue has room for.
+/// The most datagrams in flight or waiting: fewer than the link's queue holds.
 pub const WINDOW: u64 = 400;
 
-/// Its ends understand marks, so congestion is told by those, and nothing is lost on purpose.
+/// Its ends use ECN, so congestion is signalled by marks, and no packet is dropped as a signal.
 const ECT_0: i32 = 2;
 
-/// After which one end takes it that nothing more comes.
+/// After this time an end expects no more packets.
 const QUIET: Duration = Duration::from_secs(3);
 
 #[derive(Default)]
@@ -27,14 +27,14 @@ struct Told {
     came: Mutex<Vec<Came>>,
 }
 
-/// One under way, until it is ended.
+/// A running upload, until it is ended.
 pub struct Upload {
     told: Arc<Told>,
     ends: Vec<JoinHandle<()>>,
 }
 
 impl Upload {
-    /// From the client to the server's port.
+    /// Starts an upload from the client to the server's port.
     pub fn start(hosts: &EmulatedHosts, port: u16) -> Self {
         let server = (EmulatedHosts::server_address(IpVersion::V4), port);
         let far = bind(hosts.server(), server);
@@ -50,7 +50,7 @@ impl Upload {
         Self { told, ends }
     }
 
-    /// Datagrams that have come.
+    /// How many datagrams have arrived.
     pub fn came(&self) -> usize {
         self.told.came.lock().unwrap().len()
     }
@@ -66,7 +66,7 @@ impl Upload {
     }
 }
 
-/// The client: a window that doubles each round trip up to its limit.
+/// The client: its window doubles each round trip up to its limit.
 fn send(socket: &UdpSocket, told: &Told, began: Instant) {
     let mut buffer = [0; 2 * DATAGRAM];
     let (mut sent, mut known, mut window) = (0, 0, 10);
@@ -93,7 +93,7 @@ fn send(socket: &UdpSocket, told: &Told, began: Instant) {
             window = (window + up_to - known).min(WINDOW);
             known = up_to;
         } else if !ends && last.elapsed() > QUIET {
-            // Whatever is on its way is given up.
+            // All packets in flight count as lost.
             (known, window, last) = (sent, 10, Instant::now());
         }
     }

@@ -1,4 +1,4 @@
-//! What becomes of an upload's data that wait: as of a download's acknowledgements (`ends.rs`), where uploads are held.
+//! What happens to an upload's waiting data, as for a download's acknowledgements (`ends.rs`), if uploads are held.
 
 use crate::agent::{Agent, tidegate};
 use crate::ends::{GONE, answers, send};
@@ -15,15 +15,15 @@ use tidegate_lab::EmulatedHosts;
 
 const UPLOADS: [&str; 4] = ["--udp", "hold", "--udp-hold", "uploads"];
 
-/// More of them stand at the gate than anything else would keep there. What waits is the socket's as well, whose room ends
-/// at some 90 (SO_SNDBUF).
+/// Only a hold keeps more packets than this at the gate. Waiting packets also fill the socket's buffer, which ends at
+/// some 90 (SO_SNDBUF).
 const MANY: u64 = 50;
 
 fn testbed() -> Option<Testbed> {
     Testbed::of(&UPLOADS, |_| {})
 }
 
-/// What the agent tells.
+/// The agent's state.
 fn look(testbed: &Testbed) -> Value {
     let socket = testbed.socket();
     let run = || {
@@ -68,7 +68,7 @@ fn data_that_wait_come_in_order_and_in_time() {
     testbed.agent.stop();
 }
 
-/// Uploads pass where nobody said that they are held.
+/// Uploads are not held by default.
 #[test]
 fn an_upload_is_not_held_unless_that_is_said() {
     let Some(testbed) = Testbed::new() else {
@@ -86,7 +86,7 @@ fn an_upload_is_not_held_unless_that_is_said() {
     testbed.agent.stop();
 }
 
-/// The agent ends so, with data that wait: none is lost, none waits on, nothing is left.
+/// Ends the agent by `end` while data wait: none is lost or waits on, and nothing is left in the kernel.
 fn ends(end: impl FnOnce(Agent)) {
     let Some(testbed) = testbed() else { return };
     let upload = held(&testbed);
@@ -114,7 +114,7 @@ fn an_interrupted_agent_lets_uploads_go_and_loses_nothing() {
     ends(|agent| agent.end(Signal::SIGINT));
 }
 
-/// What waited goes with the gate; the upload goes on as if there had been none.
+/// Waiting data leave with the gate; the upload goes on as without a hold.
 #[test]
 fn a_killed_gate_takes_along_what_waits_and_no_more() {
     let Some(testbed) = testbed() else { return };
@@ -148,14 +148,14 @@ fn whose_server_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
     testbed.agent.stop();
 }
 
-/// How long an upload has been under way before anybody talks, and how long they do.
+/// How long an upload runs before the conversations, and how long these last.
 const BEFORE: Duration = Duration::from_secs(8);
 const TALK: Duration = Duration::from_secs(15);
 
-/// Of the link, there and back.
+/// The link's base round trip.
 const BASE: Duration = Duration::from_millis(40);
 
-/// Each of those who talk beside an upload; `look` is called while they do.
+/// Runs each kind of conversation beside an upload; `look` is called meanwhile.
 fn talk_beside(hosts: &EmulatedHosts, look: impl FnOnce()) -> Vec<(talk::Kind, Spoken)> {
     let upload = Upload::start(hosts, 4433);
     std::thread::sleep(BEFORE);
@@ -171,8 +171,9 @@ fn talk_beside(hosts: &EmulatedHosts, look: impl FnOnce()) -> Vec<(talk::Kind, S
     spoken
 }
 
-/// A call, a game, a video call and DNS: none of their packets waits, is marked or is dropped, and the slowest percent of their
-/// round trips holds little of the queue that an untouched upload makes: a tenth, where nothing else keeps the machine busy.
+/// A call, a game, a video call and DNS: none of their packets waits, is marked or is dropped, and their 99th
+/// percentile contains little of the queue that an unsteered upload makes: a tenth, if the machine is not busy
+/// otherwise.
 #[test]
 fn who_talks_beside_a_held_upload_does_not_wait() {
     let untouched = {

@@ -1,4 +1,4 @@
-//! A host with two lines to one server, each slow and before a deep queue. Made with ip(8) and tc(8).
+//! A host with two lines to one server, each slow and with a deep queue. Made with ip(8) and tc(8).
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -8,10 +8,10 @@ use std::thread;
 use tidegate_lab::{IpVersion, Namespace};
 use tidegate_testing::skipped;
 
-/// What stands before the host on each line, a third of a second deep.
+/// The queue in front of the host on each line, a third of a second deep.
 const QUEUE: &str = "tbf rate 20mbit burst 10kb limit 800kb";
 
-/// Bytes of a download: two seconds and a half.
+/// Bytes of a download: two and a half seconds.
 const FILE: usize = 6_000_000;
 
 pub struct Lines {
@@ -21,11 +21,11 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// What the lines are called.
+    /// Names of the lines.
     pub const NAMES: [&str; 2] = ["eth0", "wwan0"];
 
-    /// Lines for that IP alone, the host without a default route. None where the queues cannot be made, which is said
-    /// aloud.
+    /// Lines for only this IP version; the host has no default route. None if the queues cannot be made, which is
+    /// printed.
     pub fn new(version: IpVersion) -> Option<Self> {
         let lines = Self {
             host: Namespace::new().unwrap(),
@@ -50,7 +50,7 @@ impl Lines {
         address.parse().unwrap()
     }
 
-    /// Of the `line`, the host's end (1) or the server's (2).
+    /// Address of the host's (1) or the server's (2) end of the `line`.
     fn address(&self, line: usize, end: u8) -> String {
         match self.version {
             IpVersion::V4 => format!("198.51.{line}.{end}"),
@@ -58,7 +58,7 @@ impl Lines {
         }
     }
 
-    /// Lays a line. False without a queue.
+    /// Makes a line. False if the queue cannot be made.
     fn lay(&self, line: usize) -> bool {
         let name = Self::NAMES[line];
         let (pid, fd) = (std::process::id(), self.server.as_fd().as_raw_fd());
@@ -76,7 +76,7 @@ impl Lines {
         done(&self.server, &queue)
     }
 
-    /// Has the default route lead over that line, and over no other.
+    /// Moves the default route to that line.
     pub fn take(&self, line: usize) {
         let family = match self.version {
             IpVersion::V4 => "-4",
@@ -89,7 +89,7 @@ impl Lines {
         );
     }
 
-    /// A file comes by the default route. `look` is given the host's end of the connection, which is still open.
+    /// Downloads a file by the default route. `look` gets the host's end of the connection while it is open.
     pub fn download(&self, look: impl FnOnce(SocketAddr)) {
         let address = self.server_address();
         let listen = || Ok(TcpListener::bind((address, 0))?);

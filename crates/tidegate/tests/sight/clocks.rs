@@ -1,5 +1,5 @@
-//! What `top` says of flows whose peers' clocks are of every kind, over the real kernel and a link of 10 Mbit/s with room
-//! for half a second.
+//! What `top` shows of flows whose peers have timestamp clocks of every kind, over the real kernel and a link of 10
+//! Mbit/s with half a second of buffer.
 
 use crate::running::{Running, TIDEGATE, json};
 use crate::stamps::{Clock, DEVICE, SERVER, Stamped};
@@ -11,10 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_testing::{has_program, is_root};
 
-/// What a download of so long came to.
+/// Length of each download.
 const DOWNLOAD: Duration = Duration::from_secs(6);
 
-/// A download from a server with that clock: what `top --json` shows every half second, and at the end of all.
+/// A download from a server with that clock: the output of `top --json` every half second and at the end.
 fn looks(clock: Clock) -> Vec<Value> {
     let hosts = Stamped::new(move |_| Some(clock));
     let listener = hosts
@@ -51,13 +51,13 @@ fn looks(clock: Clock) -> Vec<Value> {
     looks.unwrap()
 }
 
-/// The download in a look; none before it began.
+/// The download in a look; none before it has begun.
 fn flow(look: &Value) -> Option<&Value> {
     let flows = look["flows"].as_array().unwrap();
     flows.iter().find(|f| f["direction"] == "down")
 }
 
-/// Bytes of a kind that came, in a look's account.
+/// Bytes of a kind that arrived, from a look's account.
 fn carried(look: &Value, kind: &str) -> u64 {
     let ways = look["account"]["ways"].as_array().unwrap();
     let kinds = ways.iter().filter(|way| way["direction"] == "down");
@@ -66,7 +66,7 @@ fn carried(look: &Value, kind: &str) -> u64 {
     of.filter_map(|part| part["bytes"].as_u64()).sum()
 }
 
-/// Whatever the clock, no queue is shown that is longer than this link's, alone or among its interface's.
+/// With any clock, no flow or interface shows a queue longer than this link's.
 #[track_caller]
 fn assert_possible(name: &str, looks: &[Value]) {
     for look in looks {
@@ -83,7 +83,7 @@ fn can_run() -> bool {
     is_root() && has_program("ip", "iproute2")
 }
 
-/// 1 MHz, 10 kHz, 300, 250 and 100 Hz.
+/// Clocks of 1 MHz, 10 kHz, 300, 250 and 100 Hz.
 #[test]
 fn flows_are_steered_whatever_unit_is_in_use() {
     if !can_run() {
@@ -114,7 +114,8 @@ fn flows_are_steered_whatever_unit_is_in_use() {
     }
 }
 
-/// 10, 2 and 1 Hz and a constant tell no queue; `top` says so, and why, and what it says of the queue is the round trip's.
+/// Clocks of 10, 2 and 1 Hz and a constant show no queue. `top` says so and why, and shows the queue from the round
+/// trip.
 #[test]
 fn flows_whose_clock_is_none_are_said_to_be_left_alone() {
     if !can_run() {
@@ -146,7 +147,7 @@ fn flows_whose_clock_is_none_are_said_to_be_left_alone() {
     }
 }
 
-/// Timestamps that cease, or that every second segment lacks: nothing of before is shown as now.
+/// Timestamps stop, or every second segment lacks them: `top` does not show an old queue as the present one.
 #[test]
 fn flows_without_their_timestamps_show_no_queue_of_before() {
     if !can_run() {

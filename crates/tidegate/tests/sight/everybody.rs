@@ -1,5 +1,6 @@
-//! One download of every kind over one link, each known by its server's port: steered, denied by a rule, over QUIC, with
-//! clocks that tell nothing and without any, forwarded for another machine, and older than the agent.
+//! One download of every kind over one link, each recognised by its server's port: steered, denied by a rule, over
+//! QUIC, with a useless timestamp clock and without timestamps, forwarded for another machine, and older than the
+//! agent.
 
 use crate::quic_ends::{NAME, endpoint, identity};
 use crate::stamps::{CLIENT, Clock, DEVICE, SERVER, Stamped};
@@ -19,12 +20,12 @@ pub const DENIED: u16 = 5002;
 pub const UNSTAMPED: u16 = 5003;
 pub const CLOCKLESS: u16 = 5004;
 pub const FORWARDED: u16 = 5005;
-/// Forwarded, and its handshake was missed.
+/// Forwarded, and the agent has missed its handshake.
 pub const MISSED: u16 = 5006;
 /// This machine's own, and older than the agent.
 pub const OLD: u16 = 5007;
 
-/// The rules that make it so.
+/// The rules for it.
 pub const CONFIG: &str = "[[rule]]\nremote_port = 5002\naction = \"deny\"\n";
 
 fn clock_of(port: u16) -> Option<Clock> {
@@ -35,7 +36,7 @@ fn clock_of(port: u16) -> Option<Clock> {
     }
 }
 
-/// The link, a machine behind its client, and who downloads.
+/// The link, a machine behind its client, and the downloads.
 pub struct Everybody {
     pub hosts: Stamped,
     lan: Namespace,
@@ -85,7 +86,7 @@ impl Everybody {
         }
     }
 
-    /// A connection of TCP's from that port, over which nothing has come yet.
+    /// A TCP connection from that port, without data yet.
     pub fn connect(&self, port: u16) -> (TcpStream, TcpStream) {
         let listen = || Ok(TcpListener::bind((SERVER, port))?);
         let listener = self.hosts.server.run(listen).unwrap();
@@ -99,7 +100,7 @@ impl Everybody {
         (near, listener.accept().unwrap().0)
     }
 
-    /// Downloads over it.
+    /// Downloads over the connection.
     pub fn download(&mut self, (mut near, mut far): (TcpStream, TcpStream)) {
         let [sends, reads] = [Arc::clone(&self.stop), Arc::clone(&self.stop)];
         self.ends.push(thread::spawn(move || {
@@ -111,7 +112,7 @@ impl Everybody {
         }));
     }
 
-    /// Downloads over QUIC, with windows as browsers have them.
+    /// Downloads over QUIC, with windows as large as in browsers.
     pub fn download_quic(&mut self) {
         let (mut server, mut client) = identity();
         let mut transport = TransportConfig::default();

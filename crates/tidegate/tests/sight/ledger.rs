@@ -1,4 +1,4 @@
-//! What has passed a link of the test's own, packet by packet: the truth that what the agent shows is held against.
+//! A record of every packet that has passed the test's own link: the truth that the agent's numbers are compared with.
 
 use nix::time::{ClockId, clock_gettime};
 use std::sync::Mutex;
@@ -7,18 +7,18 @@ use std::time::Duration;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A packet of IPv4's that has been handed to the client.
+/// An IPv4 packet that was delivered to the client.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// When, µs of CLOCK_MONOTONIC.
     pub at_us: u64,
     /// The server's port, of TCP or UDP; else 0.
     pub port: u16,
-    /// From the IP header on.
+    /// Bytes, IP header included.
     pub bytes: u64,
-    /// Of TCP or UDP.
+    /// Payload bytes of TCP or UDP.
     pub payload: u64,
-    /// How long it waited for those before it.
+    /// How long it waited for earlier packets.
     pub queue_us: u64,
 }
 
@@ -28,8 +28,7 @@ pub fn now_us() -> u64 {
     now.tv_sec() as u64 * 1_000_000 + now.tv_nsec() as u64 / 1_000
 }
 
-/// The port of the end that the link's server is, whichever way the packet goes: the smaller one, as no port that a
-/// client is given is.
+/// The server's port, in packets of either direction: the smaller one, since clients get larger ports.
 pub fn server_port(packet: &[u8]) -> u16 {
     let at = usize::from(packet[0] & 15) * 4;
     if ![TCP, UDP].contains(&packet[9]) {
@@ -57,7 +56,7 @@ impl Packet {
     }
 }
 
-/// All of them.
+/// All packets.
 #[derive(Default)]
 pub struct Ledger(Mutex<Vec<Packet>>);
 
@@ -66,7 +65,7 @@ impl Ledger {
         self.0.lock().unwrap().push(packet);
     }
 
-    /// Those of that time.
+    /// Packets of that time.
     pub fn between(&self, from_us: u64, to_us: u64) -> Vec<Packet> {
         let all = self.0.lock().unwrap();
         let of = all.iter().filter(|p| (from_us..to_us).contains(&p.at_us));

@@ -1,8 +1,8 @@
-//! What OpenMetrics and good manners ask of an exposition.
+//! Checks metrics against OpenMetrics and good practice.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// All that may tell one series from another: nothing of a single flow.
+/// The only labels that may distinguish series; none identifies a single flow.
 const LABELS: [&str; 10] = [
     "version",
     "law",
@@ -16,7 +16,7 @@ const LABELS: [&str; 10] = [
     "le",
 ];
 
-/// One line with a value.
+/// A line with a value.
 struct Sample<'a> {
     name: &'a str,
     labels: BTreeMap<&'a str, &'a str>,
@@ -56,7 +56,7 @@ fn sample(line: &str) -> Sample<'_> {
     }
 }
 
-/// Fails where something is amiss.
+/// Panics if anything is wrong.
 pub fn check(text: &str) {
     assert!(text.ends_with("# EOF\n"), "no end");
     let (mut types, mut helps, mut units) = (HashMap::new(), BTreeSet::new(), HashMap::new());
@@ -131,7 +131,7 @@ fn family<'a>(name: &'a str, types: &HashMap<&str, &'a str>) -> (&'a str, &'a st
     panic!("{name} is of no family that has a type");
 }
 
-/// Buckets add up, to the count.
+/// Buckets must be cumulative and end at the count.
 fn check_histogram(samples: &[Sample]) {
     let of = |part: &'static str| samples.iter().filter(move |s| s.name.ends_with(part));
     let count = of("_count").next().expect("a count").value;

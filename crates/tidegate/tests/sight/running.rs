@@ -1,4 +1,4 @@
-//! The command as a process: an agent that runs, and what it says.
+//! A running agent as a process, and its output.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -18,7 +18,7 @@ pub const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 pub struct Running {
     pub child: Child,
     events: Receiver<Value>,
-    /// Events that have been passed over.
+    /// Events that were skipped.
     pub passed: RefCell<Vec<Value>>,
     pub socket: PathBuf,
     _folder: TempDir,
@@ -32,7 +32,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// `program` is this one, or another that runs it; `more` says where, and what else.
+    /// `program` is ours, or another one that runs it; `more` holds further arguments.
     pub fn start_by(mut program: Command, more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let socket = folder.path().join("agent.sock");

@@ -1,5 +1,5 @@
-//! A server whose timestamps are another clock's, on the real kernel: what it sends passes a link of the test's own, where
-//! they are rewritten, to a client with an agent.
+//! A server whose TCP timestamps come from another clock, on the real kernel: its packets pass a link of the test's
+//! own, which rewrites their timestamps, to a client with an agent.
 
 use crate::ledger::{Ledger, Packet, server_port};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tidegate_lab::Namespace;
 
-/// The device of either end.
+/// The device at each end.
 pub const DEVICE: &str = "tg0";
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
@@ -25,11 +25,11 @@ pub const BYTES_PER_S: u64 = 1_250_000;
 const ONE_WAY: Duration = Duration::from_millis(10);
 const ROOM: Duration = Duration::from_millis(500);
 
-/// The stamp of a packet that the server sends, by the time since the link began in µs and by the packet's number; none:
-/// its timestamps are taken away.
+/// The timestamp of a packet from the server, given the time since the link began in µs and the packet's number; none:
+/// the link removes its timestamps.
 pub type Clock = fn(u64, u64) -> Option<u32>;
 
-/// Two namespaces, and the link between them; it ends when this is dropped.
+/// Two namespaces and the link between them, which ends when this is dropped.
 pub struct Stamped {
     pub client: Namespace,
     pub server: Namespace,
@@ -49,7 +49,7 @@ impl Drop for Stamped {
 }
 
 impl Stamped {
-    /// `clock` is that of one of the server's ports; none: what the server stamps stays.
+    /// `clock` gives the clock of a server's port; none: the server's timestamps stay.
     pub fn new(clock: impl Fn(u16) -> Option<Clock> + Send + 'static) -> Self {
         let client = Namespace::new().unwrap();
         let server = Namespace::new().unwrap();
@@ -102,14 +102,14 @@ fn device(address: Ipv4Addr) -> File {
     file
 }
 
-/// What is under way to one end, and when it is there.
+/// Packets in flight to one end, with their arrival times.
 #[derive(Default)]
 struct Lane {
     packets: VecDeque<(Instant, Waited)>,
     free: Option<Instant>,
 }
 
-/// A packet, and how long it has waited for those before it.
+/// A packet, and how long it waited for earlier ones.
 struct Waited {
     packet: Vec<u8>,
     queue: Duration,
@@ -120,7 +120,7 @@ impl Lane {
         self.packets.front().map(|(due, _)| *due)
     }
 
-    /// A packet comes; at so many bytes a second, if that is limited.
+    /// Takes in a packet, at `bytes_per_s` if the rate is limited.
     fn enter(&mut self, now: Instant, packet: Vec<u8>, bytes_per_s: Option<u64>) {
         let (mut out, mut queue) = (now, Duration::ZERO);
         if let Some(rate) = bytes_per_s {
@@ -139,7 +139,7 @@ impl Lane {
     fn leave(&mut self, now: Instant, mut to: &File, note: impl Fn(&Waited)) {
         while let Some((_, waited)) = self.packets.pop_front_if(|(due, _)| *due <= now) {
             note(&waited);
-            // A device that is going away takes nothing.
+            // A device that is being removed takes no packet.
             let _ = to.write(&waited.packet);
         }
     }
@@ -179,7 +179,7 @@ impl<C: Fn(u16) -> Option<Clock>> Link<C> {
         }
     }
 
-    /// Until something comes or is due.
+    /// Waits until a packet arrives or is due.
     fn wait(&mut self, ends: [&File; 2], then: impl FnOnce(&mut Self, [bool; 2])) {
         let most = Duration::from_millis(50);
         let due = [self.down.due(), self.up.due()].into_iter().flatten().min();
@@ -199,7 +199,7 @@ fn read(mut from: &File) -> Vec<u8> {
     packet
 }
 
-/// What the server's own stamps have become.
+/// Replaces the server's own timestamps.
 struct Stamps<C> {
     clock_of: C,
     /// By the server's port.
@@ -236,13 +236,13 @@ impl<C: Fn(u16) -> Option<Clock>> Stamps<C> {
                 port.own.insert(stamp, own);
                 packet[at + 2..at + 6].copy_from_slice(&stamp.to_be_bytes());
             }
-            // NOPs.
+            // NOPs in place of the option.
             None => packet[at..at + 10].fill(1),
         }
         sum(packet);
     }
 
-    /// The server's kernel is echoed what it had stamped.
+    /// Gives the server's kernel its own timestamp back in the echo field.
     fn restore(&self, packet: &mut [u8]) {
         let Some(at) = timestamps(packet) else {
             return;
@@ -256,7 +256,7 @@ impl<C: Fn(u16) -> Option<Clock>> Stamps<C> {
     }
 }
 
-/// Where the timestamps option of an IPv4 packet begins, if that is TCP and has one.
+/// Offset of the timestamps option in an IPv4 packet, if it is TCP and has one.
 fn timestamps(packet: &[u8]) -> Option<usize> {
     if packet.len() < 40 || packet[0] >> 4 != 4 || packet[9] != 6 {
         return None;
@@ -275,7 +275,7 @@ fn timestamps(packet: &[u8]) -> Option<usize> {
     None
 }
 
-/// Writes the TCP checksum of an IPv4 packet anew (RFC 9293 section 3.1).
+/// Computes the TCP checksum of an IPv4 packet anew (RFC 9293 section 3.1).
 fn sum(packet: &mut [u8]) {
     let tcp = usize::from(packet[0] & 15) * 4;
     packet[tcp + 16..tcp + 18].fill(0);

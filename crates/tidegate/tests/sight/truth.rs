@@ -1,5 +1,5 @@
-//! Every number of `top`, of its JSON and of the page is held against what has passed the link, with flows of every kind
-//! at once.
+//! Compares every number of `top`, of its JSON and of the page with the packets that have passed the link, with flows
+//! of every kind at once.
 
 use crate::everybody::{
     CLOCKLESS, CONFIG, DENIED, Everybody, FORWARDED, MISSED, OLD, QUIC, STEERED, UNSTAMPED,
@@ -18,35 +18,36 @@ use tempfile::TempDir;
 use tidegate_gate::Mechanisms;
 use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
-/// On a busy machine a look is taken later than it says by so much,
+/// On a busy machine a look is taken this much later than it says,
 const LATE_US: u64 = 150_000;
-/// and a packet has not come yet when it is noted.
+/// and a packet is recorded this much before it arrives.
 const NOTED_US: u64 = 20_000;
-/// How far a shown queue may be from what packets of its time met.
+/// How far a shown queue may be from the delays of packets at that time.
 const NEAR_US: u64 = 40_000;
-/// How long a sender may wait before it answers: it paces.
+/// How long a sender may pace before it answers.
 const SENDER_US: u64 = 100_000;
-/// Both ways without a queue.
+/// The round trip without a queue.
 const ROUND_US: u64 = 20_000;
 const PACKET: u64 = 1_500;
 const SECOND_US: u64 = 1_000_000;
-/// No sum of rates is more, however the looks fall.
+/// No sum of rates exceeds this, whatever the times of the looks.
 const MOST_BPS: f64 = 1.1 * 8.0 * BYTES_PER_S as f64;
 
-/// Of these the queue is known.
+/// Flows whose queue is measured.
 const MEASURED: [u16; 5] = [QUIC, STEERED, FORWARDED, CLOCKLESS, OLD];
-/// The histogram's slots are so wide.
+/// Width of the histogram's slots, as a ratio.
 const SLOT: f64 = 1.25;
 
-/// What came, and when, as the link knows it.
+/// What arrived, and when, according to the link.
 struct Truth<'a> {
     ledger: &'a Ledger,
-    /// Whether nothing but what is steered fills the link. Who meets others' queue may take it for a longer way.
+    /// Whether all flows that fill the link are steered. A flow that meets other flows' queue may take it for a longer
+    /// path.
     all_steered: bool,
 }
 
 impl Truth<'_> {
-    /// At least and at most so many of the bytes came between two looks, each of which was taken in that time.
+    /// Bounds of the bytes that arrived between two looks, each taken within the given time.
     fn bounds(&self, from: [u64; 2], to: [u64; 2], bytes: impl Fn(&Packet) -> u64) -> [f64; 2] {
         let sum = |from_us: u64, to_us: u64| {
             let packets = self.ledger.between(from_us, to_us);
@@ -59,12 +60,12 @@ impl Truth<'_> {
         ]
     }
 
-    /// Of all the time until a look.
+    /// Bounds from the start until a look.
     fn until(&self, at_us: u64, bytes: impl Fn(&Packet) -> u64) -> [f64; 2] {
         self.bounds([0; 2], [at_us; 2], bytes)
     }
 
-    /// The same as a rate in bit/s, rounded, by the looks' own clock.
+    /// Bounds as a rate in bit/s, rounded, by the looks' own clock.
     fn rates(&self, from: [u64; 2], to: [u64; 2], bytes: impl Fn(&Packet) -> u64) -> [f64; 2] {
         let [least, most] = self.bounds(from, to, bytes);
         let rate = |bytes: f64, us: u64| bytes * 8e6 / us as f64;
@@ -74,7 +75,7 @@ impl Truth<'_> {
         ]
     }
 
-    /// Queueing delays that packets of these ports have met, in order.
+    /// Queueing delays of packets of these ports, in ascending order.
     fn queues(&self, ports: &[u16], from_us: u64, to_us: u64) -> Vec<u64> {
         let packets = self.ledger.between(from_us, to_us).into_iter();
         let of = packets.filter(|p| p.payload > 0 && ports.contains(&p.port));
@@ -83,7 +84,7 @@ impl Truth<'_> {
         queues
     }
 
-    /// The least and the longest of all packets of a moment ago, echoes among them, as far as who measures can know.
+    /// The shortest and longest delay of recent packets, echoes included, as far as the agent can know them.
     fn queue(&self, at_us: u64) -> Option<[f64; 2]> {
         let packets = self.ledger.between(at_us - SECOND_US, at_us + LATE_US);
         let queues = packets.iter().map(|p| p.queue_us);
@@ -116,7 +117,7 @@ fn list(of: &Value) -> &Vec<Value> {
     of.as_array().unwrap_or_else(|| panic!("no list: {of}"))
 }
 
-/// `top --json`, look after look.
+/// `top --json`, line after line.
 struct Top {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -146,7 +147,7 @@ impl Top {
     }
 }
 
-/// What the page is told, and from when to when it asked last.
+/// The page's data, and when the last request began and ended.
 struct Page {
     address: String,
     asked: [u64; 2],
@@ -154,7 +155,7 @@ struct Page {
 }
 
 impl Page {
-    /// The next look: for a second who asks is told the same.
+    /// The next answer: within a second the agent repeats the last one.
     fn ask(&mut self) -> Value {
         loop {
             let begin_us = now_us();
@@ -179,7 +180,7 @@ impl Page {
     }
 }
 
-/// An agent on the client, of which the page is asked in its namespace.
+/// An agent on the client, whose page is requested in its namespace.
 struct Watched {
     all: Everybody,
     agent: Running,
@@ -216,7 +217,7 @@ impl Watched {
         }
     }
 
-    /// Looks at all there is for so many seconds.
+    /// Compares all output with the truth for this many seconds.
     fn hold_against_truth(&mut self, seconds: usize, all_steered: bool) {
         let client = &self.all.hosts.client;
         let mut before_us = self.top.look()["at_us"].as_u64().unwrap();
@@ -226,7 +227,7 @@ impl Watched {
             let at_us = look["at_us"].as_u64().unwrap();
             let asked = self.page.asked;
             let page = client.run(|| Ok(self.page.ask())).unwrap();
-            // What came just then is in the ledger.
+            // Packets that came just then are in the ledger by now.
             thread::sleep(Duration::from_micros(LATE_US));
             let truth = Truth {
                 ledger: &self.all.hosts.ledger,
@@ -239,7 +240,7 @@ impl Watched {
     }
 }
 
-/// A flow of any table, by the server's port.
+/// A flow of any table, identified by the server's port.
 fn top_is_true(look: &Value, before_us: u64, began_us: u64, truth: &Truth) {
     let at_us = look["at_us"].as_u64().unwrap();
     for (table, bytes) in [
@@ -254,7 +255,7 @@ fn top_is_true(look: &Value, before_us: u64, began_us: u64, truth: &Truth) {
             let port = flow["remote"]["port"].as_u64().unwrap() as u16;
             let all = truth.until(at_us, payload_of(port));
             let what = |what: &str| format!("{what} of {flow}");
-            // Of one that is older than the agent the first data were not measured.
+            // Of a flow that is older than the agent, the first data were not measured.
             within(
                 &what("bytes"),
                 number(flow, bytes),
@@ -275,7 +276,7 @@ fn top_is_true(look: &Value, before_us: u64, began_us: u64, truth: &Truth) {
     account_is_true(&look["account"], began_us, at_us, truth);
 }
 
-/// Its queue, its round trip and what limits it.
+/// Its queue, its round trip and its limit.
 fn flow_is_true(flow: &Value, port: u16, at_us: u64, truth: &Truth) {
     let limit = flow["limit"].as_str().unwrap();
     let expected = match port {
@@ -289,7 +290,7 @@ fn flow_is_true(flow: &Value, port: u16, at_us: u64, truth: &Truth) {
     queue_is_true(told, port, at_us, truth);
     if let (Some(rtt_us), Some([least, most])) = (told["rtt_us"].as_f64(), truth.queue(at_us)) {
         let round = ROUND_US as f64;
-        // The sender's own wait is part of it.
+        // The round trip includes the sender's own delay.
         let met = [round + least, round + most + SENDER_US as f64];
         within(
             &format!("round trip of {flow}"),
@@ -367,7 +368,7 @@ fn path_is_true(path: &Value, look: &Value, before_us: u64, truth: &Truth) {
     }
 }
 
-/// Of all the time, since it is short.
+/// The account since the start, as the test is short.
 fn account_is_true(account: &Value, began_us: u64, at_us: u64, truth: &Truth) {
     let elapsed_us = number(account, "elapsed_us");
     assert!(
@@ -396,7 +397,7 @@ fn account_is_true(account: &Value, began_us: u64, at_us: u64, truth: &Truth) {
     let queue = &way["queue"];
     for (name, part) in [("median_us", 0.5), ("p95_us", 0.95)] {
         let at = |part: f64| queues[((queues.len() - 1) as f64 * part) as usize] as f64;
-        // As far as the histogram's slots tell, and as far as echoes, which are few, stand for packets.
+        // Within the resolution of the histogram's slots, and of the few echoes that stand for packets.
         let met = [0.7 * at(part - 0.04), 1.3 * at(part + 0.04)];
         within(
             &format!("{name} of {account}"),
@@ -459,7 +460,7 @@ fn page_is_true(page: &Value, before: [u64; 2], at: [u64; 2], truth: &Truth) {
     samples_are_true(page, at_us, truth);
 }
 
-/// The curves: none is above the link's rate, and what is below them is what has come.
+/// The curves: none exceeds the link's rate, and the area below equals the bytes that arrived.
 fn samples_are_true(page: &Value, at_us: u64, truth: &Truth) {
     let samples = list(&page["seconds"]);
     let mut bytes = 0.0;
@@ -469,7 +470,7 @@ fn samples_are_true(page: &Value, at_us: u64, truth: &Truth) {
         assert!(bps <= MOST_BPS, "{bps}: {samples:?}");
         bytes += bps / 8.0 * (before_s - age_s) as f64;
         before_s = age_s;
-        // The age is rounded, and one that was late is of the seconds before it, too.
+        // The age is rounded, and a late sample covers the seconds before it, too.
         let ended_us = at_us - age_s * SECOND_US;
         let queues = truth.queues(&MEASURED, ended_us - 6 * SECOND_US, ended_us + SECOND_US);
         if let (Some(p95_us), Some(most)) = (sample[2][1].as_f64(), queues.last()) {
@@ -482,7 +483,7 @@ fn samples_are_true(page: &Value, at_us: u64, truth: &Truth) {
     within("bytes below the curve", bytes, all, 0.1 * all[1] + second);
 }
 
-/// What `top --once` prints: no rate is more than the link's, no queue longer, and the summary knows a queue.
+/// The output of `top --once`: no rate exceeds the link's, no queue is longer, and the summary shows a queue.
 fn table_is_true(table: &str) {
     for line in table.lines() {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -541,7 +542,7 @@ fn every_number_is_held_against_the_link() {
         .for_each(|ends| watched.all.download(ends));
     watched.hold_against_truth(12, false);
     table_is_true(&String::from_utf8_lossy(&watched.agent.top(&[]).stdout));
-    // A sample that comes late is followed by none that would be of no time.
+    // After a late sample there is none that covers no time.
     watched.agent.signal(Signal::SIGSTOP);
     thread::sleep(Duration::from_millis(3_200));
     watched.agent.signal(Signal::SIGCONT);

@@ -1,4 +1,4 @@
-//! `tidegate run` as a process of its own.
+//! `tidegate run` as a process.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -13,12 +13,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 use tidegate_lab::{Namespace, Veth};
 
-/// What the process may do.
+/// The process's privileges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// All that root may.
+    /// All privileges of root.
     Root,
-    /// CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON and CAP_BPF, as `packaging/debian/tidegate.service` has it.
+    /// CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON and CAP_BPF, as in `packaging/debian/tidegate.service`.
     OfTheUnit,
 }
 
@@ -29,11 +29,11 @@ const OF_THE_UNIT: [libc::c_ulong; 4] = [12, 13, 38, 39];
 #[derive(Debug)]
 pub struct Program {
     id: u32,
-    /// As far as the kernel tells.
+    /// None if the kernel does not say.
     pub verified_instructions: Option<u64>,
 }
 
-/// An agent on the client's end of the link, under a law that certainly steers.
+/// An agent on the client's end of the link, with a law that certainly steers.
 pub struct Agent {
     child: Child,
     reports: Receiver<Value>,
@@ -51,7 +51,7 @@ impl Agent {
         })
     }
 
-    /// The same, by a command that `more` completes.
+    /// The same, with a command that `more` changes.
     pub fn start_with(host: &Namespace, more: impl FnOnce(&mut Command) + Send) -> Self {
         Self::start_where(host, |command| {
             command.args(["--iface", Veth::INTERFACE]);
@@ -59,7 +59,7 @@ impl Agent {
         })
     }
 
-    /// The same where `more`, or else the default route, says.
+    /// The same on the interfaces that `more` names, or on those of the default route.
     pub fn start_where(host: &Namespace, more: impl FnOnce(&mut Command) + Send) -> Self {
         let mut command = tidegate();
         command.args(["run", "--json"]).stdout(Stdio::piped());
@@ -69,7 +69,7 @@ impl Agent {
         let (to, reports) = channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                // Nobody listens any more where the test is over.
+                // The receiver is gone once the test is over.
                 let _ = to.send(serde_json::from_str(&line).expect("a report"));
             }
         });
@@ -78,7 +78,7 @@ impl Agent {
         agent
     }
 
-    /// Number of its process.
+    /// The process's number.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -101,7 +101,7 @@ impl Agent {
         self.wait_for_fate("rewritten");
     }
 
-    /// Waits until that has become of a packet of a download.
+    /// Waits until a packet of a download is counted under this reason.
     pub fn wait_for_fate(&mut self, reason: &str) {
         self.wait_for(reason, |report| {
             let counts = report["counts"].as_array().expect("a list");
@@ -112,21 +112,21 @@ impl Agent {
         });
     }
 
-    /// What it reports next; what it said before is past.
+    /// The next report; earlier ones are skipped.
     pub fn report(&self) -> Value {
         while self.reports.try_recv().is_ok() {}
         let report = self.reports.recv_timeout(super::TIMEOUT);
         report.expect("a report")
     }
 
-    /// How many windows of downloads it has lowered so far, by its report.
+    /// How many windows of downloads the agent has lowered, according to its report.
     pub fn lowered(report: &Value) -> u64 {
         let counts = report["counts"].as_array().expect("a list").iter();
         let lowered = counts.filter(|c| c["direction"] == "down" && c["reason"] == "rewritten");
         lowered.filter_map(|c| c["packets"].as_u64()).sum()
     }
 
-    /// The programs that it holds, as its descriptors tell.
+    /// The programs that it holds, according to its descriptors.
     pub fn programs(&self) -> Vec<Program> {
         let folder = PathBuf::from(format!("/proc/{}/fdinfo", self.child.id()));
         let infos = fs::read_dir(folder).unwrap().flatten();
@@ -134,7 +134,7 @@ impl Agent {
         let infos = infos.filter_map(|f| fs::read_to_string(f.path()).ok());
         let program = |info: String| {
             let fields = fields(&info);
-            // Links tell the number of their program, too.
+            // A link's information contains its program's number, too.
             fields.get("prog_jited")?;
             Some(Program {
                 id: fields.get("prog_id")?.parse().ok()?,
@@ -142,13 +142,13 @@ impl Agent {
             })
         };
         let mut programs: Vec<_> = infos.filter_map(program).collect();
-        // A clsact filter of ours has a descriptor of its own.
+        // One of our clsact filters has its own descriptor.
         programs.sort_by_key(|p: &Program| p.id);
         programs.dedup_by_key(|p| p.id);
         programs
     }
 
-    /// What the kernel tells of each of its threads.
+    /// The kernel's information on each thread.
     pub fn threads(&self) -> Vec<HashMap<String, String>> {
         let folder = PathBuf::from(format!("/proc/{}/task", self.child.id()));
         let threads = fs::read_dir(folder).unwrap().flatten();
@@ -162,7 +162,7 @@ impl Agent {
         self.end(Signal::SIGINT);
     }
 
-    /// The same by another signal.
+    /// Ends it by another signal.
     pub fn end(mut self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
         assert!(self.child.wait().unwrap().success());
@@ -177,7 +177,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // After `stop` and `kill` there is nobody; after a failed test there is.
+        // After `stop` and `kill` there is no process any more; after a failed test there is.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -196,9 +196,9 @@ fn fields(text: &str) -> HashMap<String, String> {
         .collect()
 }
 
-/// Whether the kernel still has it.
+/// Whether the kernel still holds the program.
 pub fn is_loaded(program: &Program) -> bool {
-    // The attribute of BPF_PROG_GET_FD_BY_ID: the number, and two that are 0.
+    // The attribute of BPF_PROG_GET_FD_BY_ID: the number, and two fields that are 0.
     const BPF_PROG_GET_FD_BY_ID: libc::c_int = 13;
     let attribute = [program.id, 0, 0];
     // SAFETY: the attribute outlives the call.
@@ -217,10 +217,10 @@ pub fn is_loaded(program: &Program) -> bool {
     fd >= 0
 }
 
-/// Leaves what the process is to execute no more capabilities than the unit.
+/// Limits the process's capabilities to those of the unit.
 fn as_the_unit() -> std::io::Result<()> {
     for capability in (0..64).filter(|c| !OF_THE_UNIT.contains(c)) {
-        // A number that the kernel does not know is no harm.
+        // A number that the kernel does not know does no harm.
         // SAFETY: plain numbers.
         unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
     }

@@ -1,5 +1,5 @@
-//! `tidegate run --udp hold`: a flow is held where the kernel can, and else nothing is begun; what a killed agent leaves
-//! does nothing.
+//! `tidegate run --udp hold`: it holds a flow if the kernel can, and otherwise does not start; what a killed agent
+//! leaves does nothing.
 
 use crate::agent::{Agent, is_loaded, tidegate};
 use crate::download::Download;
@@ -12,7 +12,7 @@ use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tidegate_link::{Config, Rate};
 use tidegate_testing::{has_tun, skipped};
 
-/// 2 Mbit/s with room for 1000 packets: an emulated processor has time for other things.
+/// 2 Mbit/s with a queue of 1000 packets: an emulated CPU has time for other work.
 fn link() -> EmulatedHosts {
     let link = || Config {
         rate: Rate::constant(2e6),
@@ -21,7 +21,7 @@ fn link() -> EmulatedHosts {
     EmulatedHosts::new(link(), link(), 1).unwrap()
 }
 
-/// Whether the kernel has packet queues, and a way into them.
+/// Whether the kernel has packet queues, and rules to use them.
 fn has_queues(host: &Namespace) -> bool {
     let known = host.run(|| Ok(Mechanisms::here()?)).unwrap();
     known.queue.is_some()
@@ -31,7 +31,7 @@ fn left(host: &Namespace) -> Vec<Leftover> {
     host.run(|| Ok(leftovers()?)).unwrap()
 }
 
-/// Of the one netfilter queue of the namespace: packets that wait and packets that came.
+/// The namespace's only netfilter queue: packets that wait, and packets that have come.
 fn queue(host: &Namespace) -> Option<[u64; 2]> {
     let path = "/proc/thread-self/net/netfilter/nfnetlink_queue";
     let read = || Ok(std::fs::read_to_string(path)?);
@@ -47,19 +47,19 @@ fn queue(host: &Namespace) -> Option<[u64; 2]> {
     }
 }
 
-/// Whether the agent's programs are filters, for lack of tcx.
+/// Whether the agent uses clsact filters, because there is no tcx.
 fn is_by_clsact(agent: &Agent) -> bool {
     agent.report()["agent"]["hook"] == "clsact"
 }
 
-/// An agent that holds both ways.
+/// An agent that holds in both directions.
 fn start(hosts: &EmulatedHosts) -> Agent {
     Agent::start_with(hosts.client(), |command: &mut Command| {
         command.args(["--udp", "hold", "--udp-hold", "both"]);
     })
 }
 
-/// A download of which packets wait.
+/// A download whose acknowledgements wait.
 fn held(hosts: &EmulatedHosts) -> Download {
     let download = Download::start(hosts, IpVersion::V4, 4433);
     let mut waited = 0;
@@ -73,7 +73,7 @@ fn held(hosts: &EmulatedHosts) -> Download {
 fn holds(hosts: &EmulatedHosts) {
     let agent = start(hosts);
     let programs = agent.programs();
-    // The agent's, and the hold's of downloads and of uploads.
+    // The agent's programs, and the hold's for downloads and for uploads.
     assert_eq!(programs.len(), 12, "{programs:?}");
     for program in &programs {
         let verified = program.verified_instructions;
@@ -85,7 +85,7 @@ fn holds(hosts: &EmulatedHosts) {
     let most = programs.iter().filter_map(|p| p.verified_instructions);
     println!("verified with the hold: {:?}", most.max());
     let download = held(hosts);
-    // To remove clsact the kernel stops the device for a moment.
+    // The kernel stops the device for a moment to remove clsact.
     let most_lost = if is_by_clsact(&agent) { 20 } else { 0 };
     agent.stop();
     assert_eq!(queue(hosts.client()), None, "a queue is left");
@@ -123,7 +123,7 @@ fn holds_a_flow_or_says_why_not() {
     }
 }
 
-/// Without tcx filters stay, and let everything pass until they are removed; with it nothing stays.
+/// Without tcx, filters stay and let everything pass until they are removed; with tcx, nothing stays.
 #[test]
 fn a_killed_agent_leaves_nothing_that_acts() {
     if !has_tun() {
@@ -139,7 +139,7 @@ fn a_killed_agent_leaves_nothing_that_acts() {
     let download = held(&hosts);
     agent.kill();
     wait_for("the queue's end", || queue(hosts.client()).is_none());
-    // From now on nobody may take it for alive.
+    // After this time the agent counts as dead.
     std::thread::sleep(Duration::from_millis(1100));
     let arrived = download.arrived();
     wait_for("more of the download", || {

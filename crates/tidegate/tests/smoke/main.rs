@@ -1,5 +1,5 @@
-//! The command on real traffic, between two namespaces: it starts with the capabilities of its
-//! systemd unit, steers, ends, and leaves nothing behind. Needs root, and says so when it is skipped.
+//! The command with real traffic between two namespaces: it starts with the capabilities of its systemd unit, steers,
+//! ends, and leaves nothing behind. Needs root, and says so if it is skipped.
 //!
 //! `packaging/kernels/run` runs this very executable on other kernels; there `TIDEGATE` names the
 //! command.
@@ -27,17 +27,17 @@ use tidegate_lab::{IpVersion, Veth};
 use tidegate_testing::is_root;
 use transfer::{Connection, FILE};
 
-/// What the verifier may walk through for one program: half of what every kernel since 5.2 allows
+/// How many instructions the verifier may process for one program: half of what every kernel since 5.2 allows
 /// (BPF_COMPLEXITY_LIMIT_INSNS).
 const VERIFIER_BUDGET: u64 = 500_000;
 
-/// A virtual machine whose processor is emulated takes long for what others do at once.
+/// A virtual machine with an emulated CPU is slow.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// CAP_NET_ADMIN and CAP_BPF (linux/capability.h).
 const KEPT: u64 = 1 << 12 | 1 << 39;
 
-/// A rate that leaves an emulated processor time for other things, in bytes a second.
+/// A rate that leaves time for other work on an emulated CPU, in bytes a second.
 const PACE: u64 = 5_000_000;
 
 fn on_testbed(act: impl FnOnce(&Veth) + Send) {
@@ -86,7 +86,7 @@ fn loads_steers_and_leaves_nothing() {
         assert_eq!(programs.len(), 4, "{programs:?}");
         for program in &programs {
             let verified = program.verified_instructions;
-            // Kernels before 5.16 do not say.
+            // Kernels before 5.16 do not report it.
             assert!(verified.is_none_or(|n| n < VERIFIER_BUDGET), "{program:?}");
         }
         let most = programs
@@ -122,8 +122,8 @@ fn runs_with_what_it_needs_alone() {
     });
 }
 
-/// While something is downloaded over a connection that is older than the agent: that one is steered, or, where no kernel
-/// says where a socket has its window scale, one that begins now.
+/// Waits during a download until the agent steers: a connection that is older than the agent, or, without BTF to find
+/// its window scale, a new one.
 fn wait_until_it_steers(agent: &mut Agent, hosts: &Veth) {
     if has_btf() {
         return agent.wait_for_steering();

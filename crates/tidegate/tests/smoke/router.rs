@@ -1,5 +1,5 @@
-//! What docs/router.md says of VLANs, flowtables and tunnels: where the agent sees what is downloaded, and where not, and says
-//! so. With the queue of a slow link before the router, and its length as the sender of the data measures it.
+//! Checks what docs/router.md says of VLANs, flowtables and tunnels: where the agent sees downloads, and where it does
+//! not and says so. A slow link's queue is in front of the router; we measure its length at the data's sender.
 
 mod download;
 mod pppoe;
@@ -11,28 +11,28 @@ use serde_json::Value;
 use site::{Kind, Named, Site};
 use std::process::Command;
 
-/// A round trip with a queue that is as long as Reno leaves it: at least half of what it holds.
+/// A round trip with the queue that Reno builds: at least half of the buffer.
 const LONG_MS: f64 = 120.0;
 
-/// Windows of a connection that are lowered before a flowtable has it.
+/// How many windows of a connection are lowered before a flowtable takes it.
 const FIRST: u64 = 10;
 
-/// Of the thousands of a download's packets so many may pass netfilter, before a flowtable has it and when it ends: what is
-/// in the queue then is refused packet by packet.
+/// Of a download's thousands of packets, this many may pass netfilter: before a flowtable takes it, and at the end,
+/// when each packet in the queue is refused.
 const HOOKED: u64 = 300;
 
-/// Of one download.
+/// The result of one download.
 #[derive(Debug)]
 struct Outcome {
     seen: Seen,
     lowered: u64,
     /// Whether a flowtable forwards it, in software.
     offloaded: bool,
-    /// What is hidden, as the agent says.
+    /// What is hidden, according to the agent.
     hidden: Value,
 }
 
-/// An agent on the interface of the default route, or on that one.
+/// An agent on this interface, or on that of the default route.
 fn agent(site: &Site, interface: Option<&str>) -> Agent {
     Agent::start_where(&site.router, |command: &mut Command| {
         if let Some(name) = interface {
@@ -63,7 +63,7 @@ fn look(site: &Site, what: &str, download: impl Fn() -> Download, agent: Option<
     }
 }
 
-/// Without an agent the queue is long.
+/// A download without an agent, with a long queue.
 fn unsteered(site: &Site, download: impl Fn() -> Download) -> Outcome {
     let without = look(site, &format!("{site}, no agent"), download, None);
     assert!(without.seen.round_ms > LONG_MS, "{without:?}");
@@ -87,7 +87,7 @@ impl Outcome {
         assert_eq!(*hidden, Value::Null);
     }
 
-    /// What the agent does not see it does not steer, and says so.
+    /// The agent does not steer what it does not see, and says so.
     fn assert_hidden(&self, on: &str) {
         assert!(self.lowered <= FIRST, "{self:?}");
         assert!(self.seen.round_ms > LONG_MS, "{self:?}");
@@ -113,8 +113,8 @@ fn a_vlan_is_steered_on_its_device_and_on_the_port_below() {
     }
 }
 
-/// A router whose flowtable forwards what is downloaded, and what came of that without an agent. None where the kernel
-/// cannot do it.
+/// A router whose flowtable forwards downloads, and the result of one without an agent. None if the kernel cannot do
+/// it.
 fn offloading(kind: Kind, named: Named) -> Option<(Site, Seen)> {
     let site = Site::new(kind)?;
     if !site.offload(named) {
@@ -122,7 +122,7 @@ fn offloading(kind: Kind, named: Named) -> Option<(Site, Seen)> {
     }
     let without = unsteered(&site, || site.download());
     let (offloaded, left) = (without.offloaded, site.left_by_hooks());
-    // Linux 7.3 forwards nothing for a flowtable that names a device without the one below; 6.12 does.
+    // Linux 7.3 forwards nothing for a flowtable that names a device without the one below it; 6.12 does.
     assert!(offloaded || named == Named::Upper, "nothing is offloaded");
     assert!(
         offloaded == (left <= HOOKED),
@@ -173,7 +173,7 @@ fn a_flowtable_hides_what_is_above_the_devices_that_it_names() {
     }
 }
 
-/// The frames below PPPoE the agent does not understand.
+/// The agent does not understand frames below PPPoE.
 #[test]
 fn pppoe_is_steered_inside_unless_a_flowtable_is_below() {
     let Some((site, without)) = offloading(Kind::Pppoe, Named::Upper) else {
@@ -191,7 +191,7 @@ fn pppoe_is_steered_inside_unless_a_flowtable_is_below() {
     assert_eq!(advice, "switch flow offload off (docs/router.md)");
 }
 
-/// What `tidegate check` finds of flow offload on the router, for an agent on the default route.
+/// What `tidegate check` reports of flow offload on the router, for an agent on the default route.
 fn checked(site: &Site) -> Value {
     let run = || Ok(tidegate().args(["check", "--json"]).output()?);
     let output = site.router.run(run).unwrap();
@@ -201,7 +201,7 @@ fn checked(site: &Site) -> Value {
     finding.expect("it looks").clone()
 }
 
-/// Where something is hidden from an agent on the default route, as its log says, each time that it does.
+/// Where traffic is hidden from an agent on the default route, according to each message in its log.
 fn logged(site: &Site) -> Vec<String> {
     let run = || {
         Ok(tidegate()

@@ -1,4 +1,5 @@
-//! Clients that connect, stall, vanish and lie: one at a time acts, as a seed has it, and many are held half done.
+//! Clients that connect, stall, vanish and lie: they act one at a time, as a seed decides, and many are kept
+//! half-finished.
 
 use super::servers::{Kind, Server, socket};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -13,24 +14,24 @@ use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Runtime;
 
-/// Connections that are held at a time: more than any server has places for one network.
+/// How many connections are kept open: more than any server has places for one network.
 const HELD: usize = 200;
 
-/// Connections of mPath's that are held: more than there are places.
+/// How many mPath connections are kept open: more than there are places.
 const HELD_SENDERS: usize = 80;
 
-/// Strangers at one server.
+/// Clients at one server that it does not know.
 pub struct Crowd<'a> {
     server: &'a Server,
     spoiler: Spoiler,
-    /// Who is held up, the oldest first.
+    /// Stalled clients, the oldest first.
     streams: VecDeque<Stream>,
-    /// A packet that came from a good client, to be said again.
+    /// A packet from a good client, to be replayed.
     recorded: Vec<u8>,
     senders: Option<Senders>,
 }
 
-/// Connections of TCP or to a socket in the file system.
+/// A connection by TCP or to a Unix socket.
 enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -50,7 +51,7 @@ impl Write for Stream {
 }
 
 impl Stream {
-    /// Whether the server has ended it; what it says is taken.
+    /// Whether the server has closed it; reads what the server has sent.
     fn has_ended(&mut self) -> bool {
         let mut said = [0; 4096];
         let read = match self {
@@ -64,7 +65,7 @@ impl Stream {
     }
 }
 
-/// Of mPath's receiver: connections of somebody who holds its token.
+/// For mPath's receiver: connections of clients that have its token.
 struct Senders {
     runtime: Runtime,
     token: Token,
@@ -72,7 +73,7 @@ struct Senders {
 }
 
 impl<'a> Crowd<'a> {
-    /// Nobody yet.
+    /// A crowd without clients.
     pub fn new(server: &'a Server, seed: u64) -> Self {
         let senders = (server.kind == Kind::Receiver).then(|| Senders {
             runtime: tokio::runtime::Builder::new_multi_thread()
@@ -92,7 +93,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// One of them does something.
+    /// Lets one client act.
     pub fn act(&mut self) {
         match self.server.kind {
             Kind::Prober => match self.spoiler.below(4) {
@@ -113,7 +114,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Somebody connects: vanishes, says something that may be good and stalls, or goes on a little later.
+    /// A client connects, and vanishes, sends something that may be valid and stalls, or goes on a little later.
     fn by_tcp(&mut self) {
         if let Ok(stream) = TcpStream::connect(self.server.address) {
             stream.set_nonblocking(true).unwrap();
@@ -142,7 +143,7 @@ impl<'a> Crowd<'a> {
         self.let_some_go();
     }
 
-    /// Somebody who stalled says a byte more, or goes; who was ended goes.
+    /// A stalled client sends another byte or leaves; a disconnected one leaves.
     fn let_some_go(&mut self) {
         if !self.streams.is_empty() {
             let one = self.spoiler.below(self.streams.len());
@@ -157,7 +158,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// What somebody would say who means it.
+    /// What a well-meaning client would send.
     fn words(&mut self) -> Vec<u8> {
         let length = self.spoiler.below(400);
         let receiver = tidegate_overlay::ReceiverId(self.spoiler.noise(16).try_into().unwrap());
@@ -193,7 +194,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// A packet from an address that nobody has seen: noise, what was once good, or half of it.
+    /// A packet from a new address: noise, a packet that was once valid, or half of one.
     fn by_udp(&mut self) {
         let from = socket();
         let length = self.spoiler.below(1500);
@@ -220,7 +221,7 @@ impl<'a> Crowd<'a> {
                 let content = self.spoiler.noise(length);
                 self.server.envelope(from.local_addr().unwrap(), &content)
             }
-            // Greetings of strangers: the kind, and a proof that is none.
+            // A greeting of an unknown client: the kind, and an invalid proof.
             _ => {
                 let hello = tidegate_mpath::wire::Hello {
                     connection: self.spoiler.number(),
@@ -235,7 +236,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Somebody who has the key opens a session, wants a train, and is not heard of again.
+    /// A client with the key opens a session, asks for a train, and vanishes.
     fn with_the_probers_key(&mut self) {
         let key: Key = self.server.secret().parse().unwrap();
         let from = socket();
@@ -267,7 +268,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Somebody who holds the token connects, offers what is none, and stalls, goes or vanishes.
+    /// A client with the token connects, makes an invalid offer, and stalls, leaves or vanishes.
     fn with_the_receivers_token(&mut self) {
         let Some(senders) = &mut self.senders else {
             return;
@@ -289,7 +290,7 @@ impl<'a> Crowd<'a> {
             Some((endpoint, connection))
         });
         match connected {
-            // It says that it goes.
+            // It closes the connection.
             Some((_, connection)) if goes => drop(connection),
             Some(held) => senders.held.push_back(held),
             None => {}
@@ -300,14 +301,14 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// An offer of a file that may be large, or have a name that leads elsewhere, with some bytes of it.
+/// An offer of a file that may be large or have a name that leads to another folder, with some of its bytes.
 fn offer(spoiler: &mut Spoiler) -> Vec<u8> {
     let name = spoiler
         .one_of(&["lie", "../lie", ".lie.part", "/etc/lie", ""])
         .to_string();
     let mut offer = vec![name.len() as u8];
     offer.extend(name.bytes());
-    // Its length, as postcard has it: seven bits a byte.
+    // Its length in postcard's encoding: seven bits a byte.
     let mut length = spoiler.number();
     while length >= 0x80 {
         offer.push(length as u8 | 0x80);
@@ -324,7 +325,7 @@ fn offer(spoiler: &mut Spoiler) -> Vec<u8> {
     said
 }
 
-/// Goes without a word: what was said is not taken back, and what is answered is refused.
+/// Vanishes without a word: sent data stay sent, and answers are refused.
 fn vanish(stream: Stream) {
     if let Stream::Tcp(stream) = &stream {
         let linger = nix::libc::linger {
@@ -335,7 +336,7 @@ fn vanish(stream: Stream) {
     }
 }
 
-/// A question of the prober's before a session (docs/internals/probe.md).
+/// A prober's request before a session (docs/internals/probe.md).
 fn prober_question(key: &Key, kind: u8, nonce: &[u8], with: &[u8]) -> Vec<u8> {
     let mut packet = [&[1, kind][..], nonce, with].concat();
     packet.resize(80, 0);

@@ -1,4 +1,4 @@
-//! System calls of a server that fail, by a library that is loaded before the C library (`faults.c`).
+//! Makes system calls of a server fail, with a library that is loaded before the C library (`faults.c`).
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The library, and the file by which it is told what to do: numbers in the machine's order.
+/// The library, and the file that controls it: numbers in native byte order.
 pub struct Faults {
     folder: TempDir,
     shared: File,
 }
 
-/// Where the numbers stand, and how many bytes there are.
+/// Offsets of the numbers, and the size of the file in bytes.
 const ONCE_IN: u64 = 0;
 const FAILED: u64 = 4;
 const STATE: u64 = 8;
 const BYTES: u64 = 16;
 
 impl Faults {
-    /// None fail yet; which will follows from the seed.
+    /// No call fails yet; the seed decides which will.
     pub fn new(seed: u64) -> Self {
         let folder = TempDir::new().unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/strangers/faults.c");
@@ -50,14 +50,14 @@ impl Faults {
         Self { folder, shared }
     }
 
-    /// Has a program load it.
+    /// Makes a program load the library.
     pub fn prepare(&self, command: &mut Command) {
         let file = |name| -> PathBuf { self.folder.path().join(name) };
         command.env("LD_PRELOAD", file("faults.so"));
         command.env("TIDEGATE_FAULTS", file("shared"));
     }
 
-    /// From now on a call in so many fails; 0: none.
+    /// From now on one call in `calls` fails; 0: none.
     pub fn once_in(&self, calls: u32) {
         self.shared
             .write_all_at(&calls.to_ne_bytes(), ONCE_IN)

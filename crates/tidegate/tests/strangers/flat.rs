@@ -1,21 +1,21 @@
-//! Whether a server's memory stays what it is.
+//! Checks that a server's memory does not grow.
 
 use super::servers::{Kind, Usage};
 use std::time::Duration;
 
-/// Parts of the time, whose most is compared.
+/// How many parts the time is divided into; we compare their peaks.
 const PARTS: usize = 12;
 
-/// By how much two moments of a server may differ that gathers nothing: the allocator settles, and buffers come and go.
+/// How much two moments may differ without a leak: the allocator settles, and buffers come and go.
 const SLACK_KIB: u64 = 2048;
 
-/// What a server may have taken among strangers in a few seconds: buffers and threads of all that it has places for.
+/// How much a server may take in a few seconds among such clients: buffers and threads for all its places.
 const SHORT_KIB: u64 = 200 << 10;
 
-/// Shorter than this memory has not settled.
+/// In a shorter time memory does not settle.
 const LONG: Duration = Duration::from_secs(600);
 
-/// The most that a server had in each part of the time.
+/// The server's peak memory in each part of the time.
 pub struct Flat {
     kind: Kind,
     period: Duration,
@@ -41,10 +41,11 @@ impl Flat {
         }));
     }
 
-    /// Prints it.
+    /// Prints the peaks.
     ///
     /// # Panics
-    /// If the last quarter of a long run has more than the second had, or a short one more than a server may need.
+    /// If the peak of the last quarter of a long run exceeds that of the second, or a short run took more than a server
+    /// may need.
     pub fn expect(&self, acts: u64) {
         let kind = self.kind;
         let most: Vec<Usage> = self.most.iter().copied().flatten().collect();

@@ -1,5 +1,5 @@
-//! Each program that listens, among clients that connect, stall, vanish and lie, and where the system fails it. It must not
-//! end, lose descriptors or gather memory, and serve good clients again afterwards.
+//! Each listening program, among clients that connect, stall, vanish and lie, and while system calls fail. It must not
+//! end, leak descriptors or memory, and must serve good clients again afterwards.
 
 mod crowd;
 mod faults;
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use tidegate_lab::Namespace;
 use tidegate_testing::{has_program, is_root, own_bpf_file_system};
 
-/// What the short runs take.
+/// Length of the short runs.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// Between two acts of one crowd: it is to leave the machine to others.
+/// Time between two acts of one crowd, to leave CPU time to others.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long what a crowd holds may keep a good client out once it is gone.
+/// How long a crowd that has gone may keep good clients out.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -84,7 +84,7 @@ fn a_page_whose_system_calls_fail() {
     in_a_namespace(|| while_calls_fail(Kind::Page, 1));
 }
 
-/// Each of them by other seeds.
+/// Each kind with other seeds.
 #[test]
 #[ignore = "takes minutes: for ./dev soak"]
 fn many_seeds_of_system_calls_that_fail() {
@@ -100,7 +100,7 @@ fn many_seeds_of_system_calls_that_fail() {
     });
 }
 
-/// All of them at once, for `TIDEGATE_STRANGERS_MINUTES`, an hour by default.
+/// All kinds at once, for `TIDEGATE_STRANGERS_MINUTES`, an hour by default.
 #[test]
 #[ignore = "takes an hour: for ./dev soak"]
 fn an_hour_among_strangers() {
@@ -135,14 +135,14 @@ fn in_a_namespace(work: impl FnOnce() + Send) {
     namespace.run(run).unwrap();
 }
 
-/// A call in so many fails: often enough for each kind to, seldom enough for clients to get somewhere.
+/// One call in this many fails: often enough for each kind of call, and seldom enough for clients to succeed at times.
 const FAILING: u32 = 16;
 
-/// Calls that are to fail, and the longest that it may take: who sends files waits ten seconds for an answer.
+/// How many calls must fail, and the longest time for that: a client that sends files waits ten seconds for an answer.
 const ENOUGH: u32 = 50;
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// A server whose calls fail while good clients and strangers come.
+/// Runs a server whose calls fail while good and bad clients come.
 fn while_calls_fail(kind: Kind, seed: u64) {
     if !has_program("cc", "build-essential") {
         return;
@@ -158,7 +158,7 @@ fn while_calls_fail(kind: Kind, seed: u64) {
             crowd.act();
             sleep(PAUSE);
         }
-        // Whether it gets what it came for is up to the faults.
+        // Whether it succeeds depends on the faults.
         server.serves();
     }
     drop(crowd);
@@ -180,7 +180,7 @@ fn while_calls_fail(kind: Kind, seed: u64) {
     server.end();
 }
 
-/// What a few hundred faults may leave in a server's memory: the allocator's rest of what it served meanwhile.
+/// How much memory a few hundred faults may leave in use: what the allocator keeps of the requests served meanwhile.
 const LEAK_KIB: u64 = 32 << 10;
 
 fn among_strangers(kind: Kind, period: Duration) {
@@ -206,7 +206,7 @@ fn among_strangers(kind: Kind, period: Duration) {
     server.end();
 }
 
-/// Whether it gives back what strangers had of it.
+/// Whether it frees the resources that bad clients took.
 fn settles(server: &Server, descriptors: usize, threads: u64) {
     let until = Instant::now() + GRACE + GRACE;
     loop {

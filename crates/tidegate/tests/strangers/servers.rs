@@ -1,4 +1,4 @@
-//! The programs that listen, each with what a good client does there.
+//! The listening programs, each with a good client.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -16,34 +16,34 @@ use tidegate_probe::net::{Client, Key};
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// How long a good client is patient.
+/// How long a good client waits.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A program that listens.
+/// A listening program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Prober,
     Receiver,
     Proxy,
     Registry,
-    /// The agent at its socket and metrics.
+    /// The agent with its socket and metrics.
     Agent,
-    /// The same at its page.
+    /// The agent with its page.
     Page,
 }
 
-/// One that runs; killed when dropped.
+/// A running server; killed when dropped.
 pub struct Server {
     pub kind: Kind,
     /// Where it listens: UDP and TCP of the prober, TCP of registry and agent, UDP of the others.
     pub address: SocketAddr,
     folder: TempDir,
     child: Child,
-    /// Of proxies: by which they are listed.
+    /// A proxy's registry.
     registry: Option<Box<Server>>,
 }
 
-/// What a process takes.
+/// Resources of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     /// Resident memory in KiB.
@@ -53,7 +53,7 @@ pub struct Usage {
 }
 
 impl Server {
-    /// Starts one as users do; `prepare` may change the command.
+    /// Starts a server as users do; `prepare` may change the command.
     pub fn start(kind: Kind, prepare: &dyn Fn(&mut Command)) -> Self {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("files")).unwrap();
@@ -116,18 +116,18 @@ impl Server {
         self.folder.path().join(name)
     }
 
-    /// What it has said so far, by both ways.
+    /// Its output so far, standard error included.
     pub fn said(&self) -> String {
         let read = |name| fs::read_to_string(self.file(name)).unwrap_or_default();
         read("out") + &read("err")
     }
 
-    /// Waits for a line with these words.
+    /// Waits for a line that contains these words.
     fn says(&self, words: &str) -> String {
         let until = Instant::now() + Duration::from_secs(60);
         loop {
             let said = self.said();
-            // Whole lines: what follows may be on its way.
+            // Only whole lines: the rest of the last one may follow.
             let mut lines = said
                 .split_inclusive('\n')
                 .filter(|line| line.ends_with('\n'));
@@ -156,7 +156,7 @@ impl Server {
         address.unwrap_or_else(|| panic!("no address in: {line}"))
     }
 
-    /// The key, token or secret that its clients have.
+    /// The key, token or secret of its clients.
     pub fn secret(&self) -> String {
         let text = match self.kind {
             Kind::Proxy => return self.registry.as_ref().expect("it has one").secret(),
@@ -166,7 +166,7 @@ impl Server {
         text.lines().next().unwrap_or_default().trim().to_owned()
     }
 
-    /// What a proxy forwards: that, from this machine to there.
+    /// A packet in an envelope that a proxy forwards from this machine to that address.
     pub fn envelope(&self, to: SocketAddr, packet: &[u8]) -> Vec<u8> {
         let secret: Secret = self.secret().parse().unwrap();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -193,17 +193,17 @@ impl Server {
         }
     }
 
-    /// That it has not ended.
+    /// Checks that it has not ended.
     ///
     /// # Panics
-    /// With what it has said, if it has.
+    /// If it has, with its output.
     pub fn expect_running(&mut self) {
         if let Some(status) = self.child.try_wait().unwrap() {
             panic!("{:?} has ended, {status}: {}", self.kind, self.said());
         }
     }
 
-    /// Interrupts it: whether it ends in order.
+    /// Interrupts it, and checks that it ends in order.
     pub fn end(&mut self) {
         let process = nix::unistd::Pid::from_raw(self.child.id() as i32);
         nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
@@ -211,7 +211,7 @@ impl Server {
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {
                 let said = self.said();
-                // A receiver says by its status that somebody was not done.
+                // A receiver's status says that a transfer was cut off.
                 let cut_off = self.kind == Kind::Receiver && status.code() == Some(1);
                 assert!(
                     status.success() || cut_off,
@@ -225,7 +225,7 @@ impl Server {
         panic!("{:?} does not end when interrupted", self.kind);
     }
 
-    /// Whether a good client gets what it came for.
+    /// Whether a good client is served.
     pub fn serves(&self) -> bool {
         match self.kind {
             Kind::Prober => {
@@ -252,7 +252,7 @@ impl Server {
         }
     }
 
-    /// Waits for that: after what a stranger or a fault has done it may take a while.
+    /// Waits until a good client is served: it may take a while after bad clients or faults.
     pub fn serves_within(&self, longest: Duration) -> bool {
         let until = Instant::now() + longest;
         while !self.serves() {
@@ -305,7 +305,7 @@ impl Drop for Server {
     }
 }
 
-/// Of this machine, and not patient for ever.
+/// A socket on this machine, with a timeout.
 pub fn socket() -> UdpSocket {
     let socket = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let patience = Duration::from_millis(500);

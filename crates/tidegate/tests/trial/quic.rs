@@ -6,7 +6,7 @@ use quinn::{Endpoint, TransportConfig};
 use rustls::pki_types::CertificateDer;
 use std::sync::Arc;
 
-/// What the load's process is told: where the server is, and the file with its certificate.
+/// Environment variables of the load's process: the server's address, and the file with its certificate.
 pub const SERVER: &str = "TIDEGATE_TEST_QUIC_SERVER";
 pub const CERTIFICATE: &str = "TIDEGATE_TEST_QUIC_CERTIFICATE";
 
@@ -15,7 +15,7 @@ fn runtime() -> tokio::runtime::Runtime {
     builder.worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Streams without an end to whoever connects. Returns the server's certificate.
+/// Sends endless streams to every client. Returns the server's certificate.
 pub fn serve_forever(hosts: &EmulatedHosts, at: SocketAddr) -> Vec<u8> {
     let (mut config, certificate) = certified();
     let mut transport = TransportConfig::default();

@@ -1,5 +1,5 @@
-//! The agent's share of a processor at the rate of an access link: of its programs as the kernel counts them, and of its
-//! process as the scheduler does.
+//! CPU use of the agent at the rate of an access link: of its programs as the kernel counts them, and of its process as
+//! the scheduler does.
 
 use crate::bench::agent_process::AgentProcess;
 use crate::bench::{Row, aside};
@@ -12,13 +12,13 @@ use tidegate_agent::count_program_time;
 /// In Mbit/s.
 const RATE: u32 = 100;
 
-/// Downloads at once.
+/// How many downloads at once.
 const FLOWS: [u32; 3] = [1, 8, 100];
 
-/// How long each run lasts, with its beginning.
+/// Length of each run, with its start.
 const LASTS: Duration = Duration::from_secs(16);
 
-/// What the agent has taken so far.
+/// CPU time of the agent so far.
 struct Taken {
     at: Instant,
     programs: Duration,
@@ -36,7 +36,7 @@ fn taken(agent: &AgentProcess) -> Result<Taken> {
     })
 }
 
-/// Downloads of packets of 1500 B through the laboratory, three quarters of a minute in all.
+/// Downloads in packets of 1500 B through the laboratory; 45 seconds in all.
 pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let _counting = count_program_time()?;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Processor time of the gate's process and of the agent's thread that looks after the hold, as the scheduler counts it.
+//! CPU time of the gate's process and of the hold's thread, as the scheduler counts it.
 
 use super::super::agent_process::AgentProcess;
 use anyhow::{Context, Result};
@@ -6,10 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The agent's thread, as it names itself.
+/// The name of the thread.
 const THREAD: &str = "hold";
 
-/// What both have taken so far, and how many packets have come to the gate.
+/// CPU time of both so far, and the packets that have come to the gate.
 pub struct Usage {
     at: Instant,
     gate: Duration,
@@ -17,7 +17,7 @@ pub struct Usage {
     packets: u64,
 }
 
-/// What was taken between two moments.
+/// The difference between two times.
 pub struct Spent {
     lasted: Duration,
     gate: Duration,
@@ -74,7 +74,7 @@ fn threads(process: u32) -> Result<Vec<(String, Duration)>> {
     let mut threads = Vec::new();
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
         let thread = thread?.path();
-        // It may have ended meanwhile.
+        // The thread may have ended meanwhile.
         let read = |file: &str| fs::read_to_string(thread.join(file)).unwrap_or_default();
         let ns = read("schedstat")
             .split_whitespace()
@@ -88,8 +88,8 @@ fn threads(process: u32) -> Result<Vec<(String, Duration)>> {
     Ok(threads)
 }
 
-/// Packets that have come to the queues of the process's namespace; the seventh of a line's numbers is the last
-/// packet's, from 1 on.
+/// How many packets have come to the queues of the process's namespace: the seventh number of a line is the id of the
+/// last packet, counted from 1.
 fn packets(process: u32) -> Result<u64> {
     let file = PathBuf::from(format!("/proc/{process}/net/netfilter/nfnetlink_queue"));
     let queues = fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))?;

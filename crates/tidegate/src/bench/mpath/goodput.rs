@@ -1,6 +1,6 @@
-//! Bytes a second over loopback, both ends on one core: mPath, the kernel's TCP, and QUIC (quinn), in
-//! turns. TCP does not encrypt; QUIC prefers AES, for which most processors have instructions, and is
-//! also measured with mPath's cipher.
+//! Bytes a second over loopback with both ends on one core: mPath, the kernel's TCP, and QUIC (quinn), in turns. TCP
+//! does not encrypt. QUIC prefers AES, for which most processors have instructions, and is also measured with mPath's
+//! cipher.
 
 use crate::bench::{Row, median};
 use anyhow::{Context, Result, bail, ensure};
@@ -24,10 +24,10 @@ use tokio::net::{TcpListener, TcpStream};
 /// Bytes of each transfer.
 const BYTES: usize = 400 << 20;
 
-/// Bytes that the applications write and read at a time.
+/// Bytes per write and read of the applications.
 const CHUNK: usize = 64 << 10;
 
-/// Turns; of each the median counts.
+/// How many turns; we report their median.
 const TURNS: usize = 5;
 
 /// The name in quinn's certificate.
@@ -35,7 +35,7 @@ const NAME: &str = "localhost";
 
 /// Measures; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
-    // Threads of the runtime stay where the one that makes them is.
+    // The runtime's threads inherit the CPU of the thread that starts them.
     let alone = || -> Result<Vec<Row>> {
         pin_to_first_core()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -83,7 +83,7 @@ fn loopback() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// Bits a second from one to the other.
+/// Measures the rate from one end to the other, in bit/s.
 async fn pour(
     mut from: impl AsyncWrite + Unpin,
     mut to: impl AsyncRead + Unpin + Send + 'static,
@@ -146,7 +146,7 @@ async fn over_quic(cipher: SupportedCipherSuite) -> Result<f64> {
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    // The first packets are always AES's (RFC 9001 §5.2).
+    // Initial packets always use AES (RFC 9001 §5.2).
     let initial = TLS13_AES_128_GCM_SHA256.tls13();
     let initial = initial.and_then(|suite| suite.quic_suite());
     let initial = initial.context("no AES for QUIC")?;
@@ -160,7 +160,7 @@ async fn over_quic(cipher: SupportedCipherSuite) -> Result<f64> {
         accepting
     )?;
     let mut near_stream = near.open_uni().await?;
-    // A stream exists for the peer when something has been written to it.
+    // The peer sees a stream only after its first data.
     near_stream.write_all(&[0]).await?;
     let mut far_stream = far.accept_uni().await?;
     far_stream.read_exact(&mut [0]).await?;

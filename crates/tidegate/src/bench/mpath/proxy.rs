@@ -1,6 +1,6 @@
-//! Packets a second through a proxy over loopback, by the CPU time of the thread that forwards them: a
-//! burst is put into its socket, then it is let work. Delivery into the receivers' sockets is part of
-//! that, as loopback has the sender do it.
+//! Packets a second through a proxy over loopback, by the CPU time of the thread that forwards them: we put a burst
+//! into its socket and let it work. The time includes delivery into the receivers' sockets, which on loopback is done
+//! by the sender.
 
 use super::super::{Row, median};
 use anyhow::{Context, Result, bail, ensure};
@@ -19,20 +19,20 @@ use tidegate_overlay::proxy::{Filter, Options, Proxy};
 use tidegate_overlay::registry::{Config, Memory, Server, Service};
 use tidegate_overlay::{Instant, Limits, Now, Rate, Registry, Secret};
 
-/// Bytes in an envelope: what the smallest links of IPv6 carry.
+/// Bytes in an envelope: the smallest MTU of IPv6.
 const PACKET: usize = 1200;
 
-/// Packets at a time: fewer than a socket's buffer holds unless somebody has enlarged it.
+/// Packets in a burst: fewer than a default socket buffer holds.
 const BURST: usize = 96;
 
-/// What is measured at a time, and how often: the median counts.
+/// Packets per measurement, and how many measurements; we report their median.
 const PACKETS: usize = 40_000;
 const TIMES: usize = 7;
 
-/// Of checks without sockets.
+/// How many checks to measure without sockets.
 const CHECKS: u32 = 400_000;
 
-/// Looked at as a proxy's are, and never reached.
+/// Checked as in a real proxy, and never reached.
 const LIMITS: Limits = Limits {
     overall: Some(RATE),
     source: Some(RATE),
@@ -42,13 +42,13 @@ const RATE: Rate = Rate {
     burst: 1e15,
 };
 
-/// A capability's end.
+/// When the capability expires.
 const END_S: u32 = u32::MAX;
 
-/// How packets come and where they go.
+/// How packets come in, and where they go.
 struct Case {
     name: &'static str,
-    /// Packets that the kernel has joined.
+    /// How many packets the kernel has joined into one.
     joined: usize,
     receivers: usize,
 }
@@ -71,11 +71,11 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// What forwarding costs.
+/// The cost of forwarding.
 struct Cost {
     /// Nanoseconds a packet.
     ns: f64,
-    /// The kernel's share.
+    /// The part of it that is spent in the kernel.
     system: f64,
 }
 
@@ -112,7 +112,7 @@ fn secret() -> Secret {
 
 const SENDER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A packet in its envelope, for this proxy to forward.
+/// A packet in an envelope that this proxy will forward.
 fn enveloped(proxy: SocketAddr, to: SocketAddr) -> Vec<u8> {
     let capability = secret().proxy_key(proxy).issue(SENDER, to, END_S);
     let mut datagram = Vec::new();
@@ -121,13 +121,13 @@ fn enveloped(proxy: SocketAddr, to: SocketAddr) -> Vec<u8> {
     datagram
 }
 
-/// A proxy with somebody on either side.
+/// A proxy with a sender and receivers.
 struct Bench {
     proxy: Proxy,
     _registry: Server,
     sender: UdpSocket,
     receivers: Vec<UdpSocket>,
-    /// What is sent in one call, for each of a burst.
+    /// Data of one send call each, for a whole burst.
     trains: Vec<Vec<u8>>,
     segment: usize,
     to: SockaddrStorage,
@@ -255,7 +255,7 @@ impl Bench {
     }
 }
 
-/// One that takes joined packets, as mPath's do.
+/// A receiver that takes joined packets, as mPath's do.
 fn receiver(at: SocketAddr) -> Result<UdpSocket> {
     let receiver = UdpSocket::bind(at)?;
     receiver.set_nonblocking(true)?;
@@ -268,7 +268,7 @@ fn cpu_ns() -> Result<f64> {
     Ok(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?.num_nanoseconds() as f64)
 }
 
-/// In user space and in the kernel.
+/// CPU time in user space and in the kernel.
 fn usage_us() -> Result<[f64; 2]> {
     let usage = getrusage(UsageWho::RUSAGE_THREAD)?;
     Ok([usage.user_time(), usage.system_time()].map(|time| time.num_microseconds() as f64))
@@ -289,7 +289,7 @@ fn addresses() -> (SocketAddr, SocketAddr) {
     (([127, 0, 0, 1], 7481).into(), ([127, 0, 0, 1], 4433).into())
 }
 
-/// All that a proxy looks at.
+/// Cost of all checks that a proxy makes.
 fn check_ns() -> Result<f64> {
     let (proxy, to) = addresses();
     let now = Now {

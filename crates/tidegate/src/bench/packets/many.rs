@@ -1,5 +1,5 @@
-//! What a packet costs where a proxy has as many connections as the largest tables are for: each packet is another one's, so
-//! that nothing of its flow is in the processor's caches.
+//! What a packet costs with as many connections as the largest tables hold, as on a proxy: each packet belongs to
+//! another flow, so that nothing of its flow is in the processor's caches.
 
 use super::traffic::{Mix, Traffic, Way};
 use super::{BLOCK, BLOCKS, Bench, rows, traffic};
@@ -9,15 +9,15 @@ use std::sync::atomic::Ordering;
 use tidegate_agent::Direction;
 use tidegate_laws::Law;
 
-/// Connections, and those of a small server beside them.
+/// Connections of a proxy, and of a small server to compare with.
 const MANY: u32 = 100_000;
 const FEW: u32 = 1_000;
 
-/// What the tables are made for: a kernel forgets the oldest a little before they are full.
+/// Size of the tables: a kernel evicts the oldest entries shortly before a table is full.
 const TABLE: u32 = 131_072;
 
 impl Bench<'_> {
-    /// Under `tide`, [`MANY`] connections beside [`FEW`], by turns.
+    /// Compares [`MANY`] connections with [`FEW`], in turns, under `tide`.
     pub fn many(&self, direction: Direction) -> Result<Vec<Row>> {
         let sizes = [MANY, FEW];
         let mut all = Vec::new();
@@ -26,7 +26,7 @@ impl Bench<'_> {
             let together = false;
             let mut traffic = Traffic::new(direction, Mix { flows, together });
             traffic.greet(&programs)?;
-            // Each has brought something: who has not, costs less.
+            // Give each flow some data first: a flow without data costs less.
             for _ in 0..flows {
                 for packet in traffic.segment() {
                     programs.pass(&packet)?;

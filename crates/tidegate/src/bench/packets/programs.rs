@@ -1,4 +1,4 @@
-//! A build's kernel programs, loaded but attached to nothing.
+//! Kernel programs of a build, loaded but not attached.
 
 use super::traffic::{Packet, Way};
 use anyhow::{Context, Result, bail, ensure};
@@ -13,37 +13,37 @@ use tidegate_agent::skeleton::types::{tg_record, tg_upload_record};
 use tidegate_agent::{Direction, Lease, Records};
 use tidegate_laws::{Law, Params};
 
-/// Where a `tidegate` program keeps them.
+/// The section of a `tidegate` program that contains them.
 const SECTION: &str = ".bpf.objs";
 
-/// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
+/// `TC_ACT_UNSPEC`: the packet goes on to the next program.
 const PASSES: u32 = u32::MAX;
 
-/// Packets handed in seem to come from the loopback device, the first of its namespace.
+/// Test packets seem to come from the loopback device, the first of its namespace.
 const LO: u32 = 1;
 
-/// Runs of the idle program beside each block.
+/// How often the idle program runs beside each block.
 const IDLE_RUNS: u32 = 200;
 
-/// Variables that only one of the objects has: that of the agent's programs, and that of the hold's.
+/// Variables that only one object has: the agent's programs, and the hold's.
 const OF_AGENT: &str = "serves";
 const OF_HOLD: &str = "echo_secret";
 
-/// An object as clang made it.
+/// A compiled object.
 pub struct Build(Vec<u8>);
 
 impl Build {
-    /// That of the agent's programs in the program at `path`, which may be the object itself.
+    /// The agent's programs from the program at `path`, which may also be the object itself.
     pub fn read(path: &Path) -> Result<Self> {
         Self::with(path, OF_AGENT)
     }
 
-    /// That of the hold's for downloads.
+    /// The hold's programs for downloads.
     pub fn read_hold(path: &Path) -> Result<Self> {
         Self::with(path, OF_HOLD)
     }
 
-    /// That which has a variable of that name, and is not the hold's for uploads.
+    /// The object that has this variable and is not the hold's for uploads.
     fn with(path: &Path, variable: &str) -> Result<Self> {
         let name = || format!("no kernel programs in {}", path.display());
         let file = std::fs::read(path).with_context(name)?;
@@ -52,7 +52,7 @@ impl Build {
             Some(section) => section.data()?,
             None => &*file,
         };
-        // They stand one behind the other.
+        // The objects are concatenated.
         let begins = objects
             .windows(object::elf::ELFMAG.len())
             .enumerate()
@@ -77,12 +77,12 @@ impl Build {
         Programs::new(open.load()?, &["paths"], self.clock()?)
     }
 
-    /// Loads what steers that direction's data, by `law`.
+    /// Loads the programs that steer data in that direction, by `law`.
     pub fn load(&self, direction: Direction, law: Law) -> Result<Programs> {
         self.load_for(direction, law, None)
     }
 
-    /// The same, with tables for so many connections.
+    /// The same, with tables for this many connections.
     pub fn load_for(
         &self,
         direction: Direction,
@@ -106,25 +106,25 @@ impl Build {
         .to_sys();
         self.set(&mut open, "injected_clock", &[1])?;
         self.set(&mut open, "serves", &served)?;
-        // The law's number comes first.
+        // The law's number is the first field.
         self.set(&mut open, "config", &params.law.to_ne_bytes())?;
-        // A build that is older may count no traffic.
+        // Older builds may have no such variable, as they count no traffic.
         let _ = self.set(&mut open, "interfaces", &LO.to_ne_bytes());
         Programs::new(open.load()?, &["paths", "uplinks"], self.clock()?)
     }
 
-    /// Loads what the default agent has on the interface of that index.
+    /// Loads the programs of the default agent for the interface of that index.
     pub fn load_on(&self, index: u32) -> Result<OnInterface> {
         libbpf_rs::set_print(None);
         let mut open = ObjectBuilder::default().open_memory(&self.0)?;
-        // A build that is older may count no traffic.
+        // Older builds may have no such variable, as they count no traffic.
         let _ = self.set(&mut open, "interfaces", &index.to_ne_bytes());
         let object = open.load()?;
         begin_paths(&object, &["paths", "uplinks"], index)?;
         Ok(OnInterface { object, index })
     }
 
-    /// Where among the variables that nothing initialises the clock is.
+    /// Offset of the clock among the zero-initialised variables.
     fn clock(&self) -> Result<usize> {
         let elf = object::File::parse(&*self.0)?;
         let symbol = elf.symbol_by_name("injected_now_us");
@@ -151,13 +151,13 @@ impl Build {
     }
 }
 
-/// Loaded, with a path for the packets, and a clock that stands until it is set.
+/// Loaded programs, with a path for the packets, and a clock that we set.
 pub struct Programs {
     object: Object,
-    /// Variables that are zero but for the clock.
+    /// Zero-initialised variables; only the clock is set.
     clock: MapHandle,
     clock_at: usize,
-    /// What tells the hold's programs that user space is there; others have none.
+    /// Tells the hold's programs that user space is alive; others have none.
     lease: Option<MapHandle>,
     arrives: OwnedFd,
     leaves: OwnedFd,
@@ -179,7 +179,7 @@ impl Programs {
         })
     }
 
-    /// Hands a packet in at its time. Returns how long its program took.
+    /// Runs the program on a packet at the packet's time. Returns how long it took.
     pub fn pass(&self, packet: &Packet) -> Result<Duration> {
         let mut variables = vec![0; self.clock.value_size() as usize];
         variables[self.clock_at..][..8].copy_from_slice(&packet.now_us.to_ne_bytes());
@@ -197,7 +197,7 @@ impl Programs {
         test_run(program.as_fd(), &packet.bytes)
     }
 
-    /// Has every flow that has a record go through the gate. The agent's programs have none.
+    /// Makes all flows with records pass the gate. The agent's programs have no gate.
     pub fn gate_all(&self) -> Result<()> {
         let Ok(map) = map(&self.object, "held") else {
             return Ok(());
@@ -213,7 +213,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Flows that are in a group. The programs must be this build's.
+    /// How many flows are in a group. The programs must be this build's.
     pub fn joined(&self, direction: Direction) -> Result<usize> {
         let table = match direction {
             Direction::Down => "flows",
@@ -235,14 +235,14 @@ impl Programs {
     }
 }
 
-/// Loaded for an interface of the calling thread's namespace.
+/// Programs loaded for an interface of the calling thread's namespace.
 pub struct OnInterface {
     object: Object,
     index: u32,
 }
 
 impl OnInterface {
-    /// Attaches them until what is returned is dropped.
+    /// Attaches them until the returned descriptors are dropped.
     pub fn attach(&self) -> Result<[OwnedFd; 2]> {
         let link = |name: &str, hook| {
             let program = program(&self.object, name)?;
@@ -266,7 +266,7 @@ impl OnInterface {
     }
 }
 
-/// Blank records of an interface's queues.
+/// Writes empty records of an interface's queues.
 fn begin_paths(object: &Object, paths: &[&str], index: u32) -> Result<()> {
     for paths in paths {
         let map = map(object, paths)?;
@@ -292,14 +292,14 @@ fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>> {
     found.with_context(|| format!("no map {name}"))
 }
 
-/// A record of the programs', from a map's bytes.
+/// Reads a record of the programs from a map's bytes.
 fn value<T: Copy + Default>(bytes: &[u8]) -> Result<T> {
     ensure!(bytes.len() == size_of::<T>(), "a record of another size");
     // SAFETY: as many bytes as `T` has; the generated records are plain integers, valid for any.
     Ok(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
-/// A program that does nothing: what running one costs in itself.
+/// A program that does nothing: its cost is the overhead of running one.
 pub struct Idle(OwnedFd);
 
 impl Idle {
@@ -332,7 +332,7 @@ impl Idle {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Nanoseconds a run.
+    /// Nanoseconds per run.
     pub fn cost(&self) -> Result<f64> {
         let mut spent = Duration::ZERO;
         for _ in 0..IDLE_RUNS {
@@ -342,7 +342,7 @@ impl Idle {
     }
 }
 
-/// Runs a program once on a packet, which has to pass. Returns what the kernel says how long it took.
+/// Runs a program once on a packet, which must pass. Returns the time that the kernel reports.
 fn test_run(program: BorrowedFd<'_>, packet: &[u8]) -> Result<Duration> {
     let mut opts = libbpf_sys::bpf_test_run_opts {
         sz: size_of::<libbpf_sys::bpf_test_run_opts>() as _,

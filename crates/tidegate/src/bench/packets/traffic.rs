@@ -1,5 +1,5 @@
-//! Flows of 100 Mbit/s together, 40 ms away, that take turns with their packets. Their queues fill and drain at
-//! random: one is all of theirs, or each has its own.
+//! Flows with 100 Mbit/s together and a round trip of 40 ms, whose packets alternate. Queues fill and drain at random:
+//! one queue for all flows, or one for each.
 
 use super::programs::Programs;
 use anyhow::Result;
@@ -9,13 +9,13 @@ use rand_pcg::Pcg32;
 use std::fmt;
 use tidegate_agent::Direction;
 
-/// Between two segments on the link.
+/// Time between two segments on the link.
 const SPACING_US: u64 = 120;
 
-/// The way there, and as long a way back.
+/// One-way delay in each direction.
 const ONE_WAY_US: u64 = 20_000;
 
-/// The longest that a segment waits in a queue, which takes so long from one random length to the next.
+/// The longest queueing delay, and how long a queue takes from one random length to the next.
 const QUEUE_US: u64 = 120_000;
 const PHASE_US: u64 = 250_000;
 
@@ -24,13 +24,13 @@ const SEGMENT: usize = 1448;
 /// The peer's clock is ahead of ours by this, in ms.
 const AHEAD_MS: u32 = 777;
 
-/// Window fields: of the kernel's that is to be lowered, and of the other.
+/// Window fields: a kernel's window that the law lowers, and the peer's.
 const WIDE: u16 = 30_000;
 const OTHER: u16 = 500;
 
 const SCALE: u8 = 7;
 
-/// Which of the programs sees a packet.
+/// Which of the programs gets a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Arrives,
@@ -44,7 +44,7 @@ pub struct Packet {
     pub bytes: Vec<u8>,
 }
 
-/// How many flows, and whether one queue is all of theirs.
+/// How many flows, and whether they share one queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     pub flows: u32,
@@ -52,8 +52,8 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Whether so many in a group are what this is about. Of many, chance joins some, and
-    /// others may still be alone.
+    /// Whether this many flows in groups are the expected result. With many flows chance joins some, and others may
+    /// still be alone.
     pub fn is_found(self, joined: usize) -> bool {
         let flows = self.flows as usize;
         if self.together {
@@ -74,7 +74,7 @@ impl fmt::Display for Mix {
     }
 }
 
-/// What goes that way.
+/// Packets of that way, in words.
 pub fn name(direction: Direction, way: Way) -> &'static str {
     match (direction, way) {
         (Direction::Down, Way::Arrives) => "arriving data of a download",
@@ -84,7 +84,7 @@ pub fn name(direction: Direction, way: Way) -> &'static str {
     }
 }
 
-/// The packets, one after another.
+/// Generates the packets.
 pub struct Traffic {
     direction: Direction,
     mix: Mix,
@@ -95,7 +95,7 @@ pub struct Traffic {
     next: Vec<u32>,
 }
 
-/// One packet's TCP header, but for its ports.
+/// A TCP header without its ports.
 struct Header {
     seq: u32,
     ack: u32,
@@ -118,7 +118,7 @@ impl Traffic {
         }
     }
 
-    /// Every flow's handshake, just before the first segment.
+    /// The handshakes of all flows, just before the first segment.
     pub fn greet(&self, programs: &Programs) -> Result<()> {
         let answered_us = self.begin_us;
         let asked_us = answered_us - 2 * ONE_WAY_US;
@@ -143,7 +143,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// The next segment and what acknowledges it, as they pass here.
+    /// The next segment and its acknowledgement, as they pass here.
     pub fn segment(&mut self) -> [Packet; 2] {
         let flow = self.segments % self.mix.flows;
         self.segments += 1;
@@ -192,7 +192,7 @@ impl Traffic {
         }
     }
 
-    /// When the flow's last packet left that left by then.
+    /// When the flow's last packet before that time left.
     fn left_us(&self, flow: u32, by_us: u64) -> u64 {
         let first_us = self.begin_us + SPACING_US * u64::from(flow + 1);
         let round_us = SPACING_US * u64::from(self.mix.flows);
@@ -202,8 +202,8 @@ impl Traffic {
         }
     }
 
-    /// How long the queue is that the flow's packet meets now. Of two flows in queues of their own the second's
-    /// drains as the first's fills, so that chance does not join them.
+    /// The queueing delay that the flow's packet meets now. With two separate queues, the second drains as the first
+    /// fills, so that chance does not join their flows.
     fn queue_us(&self, flow: u32) -> u64 {
         let (queue, mirrored) = match self.mix.together {
             true => (0, false),
@@ -224,7 +224,7 @@ impl Traffic {
     }
 }
 
-/// What goes that way and has no window.
+/// Packets without a window, in words.
 pub fn windowless_name(way: Way) -> &'static str {
     match way {
         Way::Arrives => "arriving datagrams",
@@ -232,20 +232,20 @@ pub fn windowless_name(way: Way) -> &'static str {
     }
 }
 
-/// Flows that an echo asks for, and its identifier and secret, where nobody has set any.
+/// How many flows one echo measures, and identifier and secret if none was set.
 const FLOWS_OF_ECHO: u16 = 4;
 const NOBODY: u32 = 0;
 
-/// Between two echoes to one server, as their bound on an interface has it.
+/// Time between two echoes to one server, as the rate limit of an interface allows.
 const ECHOES_US: u64 = 35_000;
 
-/// Flows over QUIC, from their handshakes on: each datagram is acknowledged.
+/// QUIC flows that begin with handshakes; each datagram is acknowledged.
 pub struct Datagrams {
     flows: u16,
-    /// Payload of each that arrives.
+    /// Payload of each datagram that arrives.
     bytes: usize,
     exchanges: u64,
-    /// When an echo comes next; none if nobody answers.
+    /// When the next echo's answer comes; none if no server answers.
     echo_us: Option<u64>,
     echoes: u16,
 }
@@ -261,7 +261,7 @@ impl Datagrams {
         }
     }
 
-    /// From now on their server answers echoes, each for flows of the next places.
+    /// From now on the server answers echoes, each for the next few flows.
     pub fn answer_echoes(&mut self) {
         self.echo_us = Some(self.now_us());
     }
@@ -270,9 +270,9 @@ impl Datagrams {
         10_000_000 + self.exchanges * SPACING_US
     }
 
-    /// The next datagram, and what acknowledges it; before them an echo's answer, if one is due.
+    /// The next datagram and its acknowledgement; before them the answer to an echo, if one is due.
     pub fn exchange(&mut self) -> impl Iterator<Item = Packet> + use<> {
-        /// A short header, and how a long one of version 1 begins (RFC 9000 sections 17.3.1 and 17.2.2).
+        /// A short header, and the start of a long header of version 1 (RFC 9000 sections 17.3.1 and 17.2.2).
         const SHORT: u8 = 0x40;
         const INITIAL: [u8; 6] = [0xc0, 0, 0, 0, 1, 8];
         let is_first = self.exchanges < self.flows.into();
@@ -295,7 +295,7 @@ impl Datagrams {
         self.echo().into_iter().chain(both)
     }
 
-    /// The answer to an echo that asked for the next flows, if it is time.
+    /// The answer to an echo for the next flows, if it is due.
     fn echo(&mut self) -> Option<Packet> {
         let now_us = self.now_us();
         if now_us < self.echo_us? {
@@ -323,7 +323,7 @@ impl Datagrams {
     }
 }
 
-/// Over IPv4, on Ethernet.
+/// A packet over IPv4 and Ethernet.
 fn between(from: [u8; 4], to: [u8; 4]) -> PacketBuilderStep<IpHeaders> {
     PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]).ipv4(from, to, 64)
 }
@@ -332,9 +332,9 @@ fn ms(us: u64) -> u32 {
     (us / 1000) as u32
 }
 
-/// Where a packet of that flow comes from, and where it goes.
+/// Source and destination of the flow's packets.
 fn ends(way: Way, flow: u32) -> [([u8; 4], u16); 2] {
-    /// Ports of one address from the first on.
+    /// How many ports of one address are used.
     const PORTS: u32 = 40_000;
     const HERE: ([u8; 3], u16) = ([192, 0, 2], 20_000);
     const THERE: ([u8; 4], u16) = ([198, 51, 100, 9], 443);
@@ -347,7 +347,7 @@ fn ends(way: Way, flow: u32) -> [([u8; 4], u16); 2] {
     }
 }
 
-/// Between the ports of that flow, on Ethernet.
+/// A TCP packet of that flow.
 fn packet(flow: u32, way: Way, now_us: u64, header: &Header, payload: usize) -> Packet {
     let [from, to] = ends(way, flow);
     let mut options = match header.scale {

@@ -1,5 +1,5 @@
-//! Connections that come and go. Each carries so many bytes down, up or both ways at once; every byte
-//! is checked at its end, and the server says so before it closes.
+//! Short connections. Each transfers a number of bytes down, up, or both ways at once. The receiving end checks every
+//! byte, and the server confirms it before it closes.
 
 use anyhow::{Context, Result, bail, ensure};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -16,65 +16,65 @@ use std::thread;
 use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 
-/// No call may block for longer: the connection is stuck. TCP's tries are at most 120 s apart (Linux's TCP_RTO_MAX): who has waited
-/// for less may only be waiting for the next try of a peer whose last ones were lost, in a sleep above all.
+/// A call that blocks longer is stuck. TCP retransmits at most 120 s apart (Linux's TCP_RTO_MAX): until then a
+/// connection may only be waiting for the peer's next retransmission after lost ones, above all during a sleep.
 pub const TIMEOUT: Duration = Duration::from_secs(130);
 
-/// Connections that went wrong and are described.
+/// How many failed connections are described.
 const TOLD: usize = 8;
 
-/// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
+/// Bytes of a connection in one direction, from an icon to a picture; the logarithm is uniformly distributed.
 const SMALLEST: f64 = 100.0;
 const LARGEST: f64 = 300_000.0;
 
-/// A receive buffer that a pause fills, in bytes, and how long the reader pauses.
+/// A receive buffer, in bytes, that fills while the reader pauses, and how long it pauses.
 const SMALL_BUFFER: usize = 16 << 10;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Of so many connections one has a reader that pauses.
+/// In one connection of this many, the reader pauses.
 const PAUSES: u32 = 20;
 
-/// How soon the server notices that all is over.
+/// How often the server checks whether the test is over.
 const POLL_INTERVAL_MS: u8 = 50;
 
-/// Bytes of one write.
+/// Bytes per write.
 const CHUNK: usize = 16 << 10;
 
-/// The server's last word: everything arrived as it was sent.
+/// The server's last byte: all data arrived intact.
 const INTACT: u8 = 0xa5;
 
-/// What became of the connections.
+/// Counts of connections.
 #[derive(Default)]
 pub struct Tally {
-    /// Begun and ended as they should.
+    /// Ended as they should.
     pub done: AtomicU64,
-    /// Payload bytes of theirs.
+    /// Their payload bytes.
     pub bytes: AtomicU64,
-    /// Connections among them whose reader paused.
+    /// How many of them had a reader that paused.
     pub paused: AtomicU64,
-    /// A byte was wrong, missing or too much.
+    /// With a byte wrong, missing or too many.
     pub damaged: AtomicU64,
-    /// Nothing happened for [`TIMEOUT`].
+    /// Without progress for [`TIMEOUT`].
     pub stuck: AtomicU64,
-    /// Anything else.
+    /// Failed otherwise.
     pub failed: AtomicU64,
-    /// Connections that stay, once they stand.
+    /// Long connections that were established.
     pub staying: AtomicU64,
-    /// Words of theirs that came back while they stayed.
+    /// Their words that were echoed.
     pub words: AtomicU64,
-    /// Those that stood at the end, and answered.
+    /// Long connections that still answered at the end.
     pub stayed: AtomicU64,
     failures: Mutex<Vec<String>>,
 }
 
 impl Tally {
-    /// Connections that did not end as they should.
+    /// How many connections did not end as they should.
     pub fn bad(&self) -> u64 {
         let bad = [&self.damaged, &self.stuck, &self.failed];
         bad.into_iter().map(|n| n.load(Ordering::Relaxed)).sum()
     }
 
-    /// What the first [`TOLD`] of those met.
+    /// Descriptions of the first [`TOLD`] of them.
     pub fn failures(&self) -> Vec<String> {
         self.failures
             .lock()
@@ -101,7 +101,7 @@ impl Tally {
     }
 }
 
-/// The server's, for IPv4 and IPv6.
+/// The server's listening sockets, for IPv4 and IPv6.
 pub struct Listeners([TcpListener; 2]);
 
 impl Listeners {
@@ -117,13 +117,13 @@ impl Listeners {
         Ok(Self(both))
     }
 
-    /// One whose turn it is.
+    /// IPv4 and IPv6 take turns.
     fn address(&self, turn: u64) -> Result<SocketAddr> {
         Ok(self.0[(turn % 2) as usize].local_addr()?)
     }
 }
 
-/// What a client asks for.
+/// What a client requests.
 #[derive(Clone, Copy)]
 struct Order {
     seed: u64,
@@ -165,7 +165,7 @@ impl Order {
     }
 }
 
-/// One connection after another from `host` to `server`, until it is over.
+/// Makes one connection after another from `host` to `server`, until the test is over.
 pub fn be_client(
     seed: u64,
     [host, server]: [&Namespace; 2],
@@ -199,7 +199,7 @@ fn order_from(to: SocketAddr, order: Order, pauses: bool, server: &Namespace) ->
     let stream = TcpStream::connect_timeout(&to, TIMEOUT).context("cannot connect")?;
     prepare(&stream)?;
     take(&stream, order, pauses).or_else(|error| {
-        // While it is open: what either end waits for.
+        // Look at both ends while the connection is still open: what are they waiting for?
         let port = stream.local_addr()?.port();
         let ends = [sockets(port), server.run(|| sockets(port))]
             .map(|end| end.unwrap_or_else(|e| e.to_string()));
@@ -210,7 +210,8 @@ fn order_from(to: SocketAddr, order: Order, pauses: bool, server: &Namespace) ->
     })
 }
 
-/// What the kernel says of TCP's state on that port, which a router in between may have kept: windows, timers, tries.
+/// TCP's state on that port as the kernel shows it: windows, timers, retransmissions. A router in between may have kept
+/// the port.
 fn sockets(port: u16) -> Result<String> {
     let filter = format!("sport = :{port} or dport = :{port}");
     let ss = Command::new("ss")
@@ -243,7 +244,7 @@ fn take(mut stream: &TcpStream, order: Order, pauses: bool) -> Result<()> {
     Ok(())
 }
 
-/// Answers clients until all is over.
+/// Serves clients until the test is over.
 pub fn serve(listeners: &Listeners, tally: &Tally, over: &AtomicBool) -> Result<()> {
     thread::scope(|scope| {
         while !over.load(Ordering::Relaxed) {
@@ -284,7 +285,7 @@ fn prepare(stream: &TcpStream) -> Result<()> {
     Ok(stream.set_nodelay(true)?)
 }
 
-/// Sends and receives so many bytes of two patterns at once.
+/// Sends and receives this many bytes of two patterns at once.
 fn exchange(stream: &TcpStream, sends: (Pattern, u64), takes: (Pattern, u64)) -> Result<()> {
     if sends.1 == 0 || takes.1 == 0 {
         send(stream, sends)?;

@@ -1,7 +1,7 @@
-//! Connections that stay, as a proxy or a household has them: mostly idle, with a word now and then, which has to come back.
+//! Long connections as on a proxy or in a household: mostly idle, with a word now and then that the server must echo.
 //!
-//! There may be more of them than a process may have descriptors: each part of the crowd has a thread for either end, with a table
-//! of descriptors of its own.
+//! There may be more of them than a process may have descriptors: each part of the crowd has a thread for each end,
+//! with its own table of descriptors.
 
 use super::connections::{TIMEOUT, Tally};
 use anyhow::{Context, Result, ensure};
@@ -26,31 +26,31 @@ use tokio::time::timeout;
 /// Connections of a part.
 const PART: usize = 8192;
 
-/// Ports of a part's server, of each version of IP.
+/// Ports of a part's server, for each IP version.
 const PORTS: usize = 2;
 
-/// Connections of a part and a host that open or close at once.
+/// How many connections of a part and a host open or close at once.
 const AT_ONCE: usize = 16;
 
-/// Between two words of a connection, on average.
+/// Mean time between two words of a connection.
 const IDLE: Duration = Duration::from_secs(500);
 
-/// Descriptors of other things than the crowd.
+/// Descriptors for all other purposes.
 const OTHERS: u64 = 2048;
 
 type Word = [u8; 8];
 
-/// A thread's work on one end of a part.
+/// The threads that run one end of a part.
 type Ends<'scope> = Vec<ScopedJoinHandle<'scope, Result<()>>>;
 
-/// All of them, and when they leave.
+/// The whole crowd, and the signals to leave.
 pub struct Crowd {
     parts: Vec<Part>,
     over: watch::Sender<bool>,
     gone: watch::Sender<bool>,
 }
 
-/// The server's end of some of them, and how many those are.
+/// The server's end of a part, and the number of its connections.
 struct Part {
     listeners: Vec<std::net::TcpListener>,
     addresses: Vec<SocketAddr>,
@@ -58,7 +58,7 @@ struct Part {
 }
 
 impl Crowd {
-    /// Listens on `host`; so many connections are to come.
+    /// Listens on `host` for this many connections.
     pub fn new(host: &Namespace, connections: usize) -> Result<Self> {
         allow_descriptors(PART as u64 + OTHERS)?;
         let sizes = (0..connections)
@@ -73,8 +73,9 @@ impl Crowd {
         })
     }
 
-    /// Serves them on `server` and has half of them come from each of two hosts. Returns once every thread has a table of
-    /// descriptors that nobody else's connections get into, so that those end when they are closed. First the servers' ends.
+    /// Serves the connections on `server`; half of them come from each of two hosts. Returns once every thread has its
+    /// own table of descriptors: a copied descriptor would keep another thread's connection open after its close. The
+    /// servers' ends are the first of the two.
     pub fn begin<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -107,12 +108,12 @@ impl Crowd {
         Ok([serving, staying])
     }
 
-    /// Each says its last word and leaves.
+    /// Lets each connection send its last word and end.
     pub fn end(&self) {
         self.over.send_replace(true);
     }
 
-    /// None is left.
+    /// All connections have ended: the servers may stop.
     pub fn close(&self) {
         self.gone.send_replace(true);
     }
@@ -135,7 +136,7 @@ impl Part {
         })
     }
 
-    /// Answers until `gone`.
+    /// Echoes words until `gone`.
     async fn serve(&self, mut gone: watch::Receiver<bool>) -> Result<()> {
         for listener in &self.listeners {
             tokio::spawn(accept(TcpListener::from_std(listener.try_clone()?)?));
@@ -144,7 +145,7 @@ impl Part {
         Ok(())
     }
 
-    /// So many connections, until the end.
+    /// Keeps this many connections open until the end.
     async fn stay(
         &self,
         connections: usize,
@@ -170,7 +171,7 @@ impl Part {
     }
 }
 
-/// For each table of descriptors.
+/// Raises the limit of descriptors, which applies to each table.
 fn allow_descriptors(wanted: u64) -> Result<()> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if soft >= wanted {
@@ -187,8 +188,8 @@ fn listen(version: IpVersion) -> Result<std::net::TcpListener> {
     Ok(listener)
 }
 
-/// In the calling thread, whose descriptors are its own from then on. The runtime was made before: other threads wake it by a
-/// number that must be the same descriptor for them.
+/// Runs in the calling thread, which gets its own table of descriptors. The runtime was made before, because other
+/// threads wake it by a descriptor number that must be the same in their table.
 fn apart(
     runtime: &Runtime,
     host: &Namespace,
@@ -218,7 +219,7 @@ async fn accept(listener: TcpListener) {
     }
 }
 
-/// Ends when its client does; what goes wrong, that one says.
+/// Ends when its client does; the client reports errors.
 async fn echo(mut stream: TcpStream) -> std::io::Result<()> {
     let mut word = Word::default();
     loop {

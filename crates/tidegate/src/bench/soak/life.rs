@@ -1,8 +1,8 @@
-//! What happens to a machine in months, in minutes: interfaces that come and go, default routes that move, a configuration
-//! that is changed, a process that gets no time, a machine that sleeps, people who visit, people who look.
+//! Months of a machine's life in minutes: interfaces that come and go, default routes that move, a changed
+//! configuration, a process without CPU time, sleep, visitors, and users who run `tidegate top`.
 //!
-//! A sleep is what a test can have of a suspend: the process stands still and nothing arrives. The kernel's clocks go on; what
-//! happens to a flow when they have not is for the tests of jumping clocks.
+//! A sleep imitates a suspend as well as a test can: the process is stopped and no packet arrives. The kernel's clocks
+//! go on; other tests check what happens to a flow when clocks jump.
 
 use super::ip;
 use super::router::Inside;
@@ -20,53 +20,53 @@ use tidegate_agent::{Count, Direction, Reason};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tidegate_laws::Law;
 
-/// The interface that comes and goes, and what it leads to.
+/// The interface that comes and goes, and its peer.
 const GUEST: &str = "soak0";
 const GUEST_PEER: &str = "soak0-far";
 
-/// For so long the agent gets no time.
+/// How long the agent gets no CPU time.
 const PAUSE: Duration = Duration::from_secs(4);
 
-/// For so long the machine sleeps; retransmissions of its peers, whose intervals double, must come back within a connection's
-/// patience.
+/// How long the machine sleeps. Its peers' retransmission timeouts double, and the next retransmission must come before
+/// the connection is given up.
 const SLEEP: Duration = Duration::from_secs(10);
 
-/// Between two sleeps: the tries of a peer, whose intervals double, do not all fall into sleeps.
+/// Time between two sleeps: long enough that a peer's retransmissions do not all fall into sleeps.
 const AWAKE: Duration = Duration::from_secs(60);
 
-/// Until the agent has followed what has changed.
+/// How long the agent may take to follow a change.
 const SETTLES: Duration = Duration::from_secs(2);
 
-/// How often each has happened.
+/// How often each event has happened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Events {
-    /// Interfaces that came, and went.
+    /// Interfaces that came or went.
     pub guests: u64,
     /// Default routes that moved from the link and back.
     pub moves: u64,
     /// Configurations that were read again.
     pub reloads: u64,
-    /// Times without time.
+    /// Pauses without CPU time.
     pub pauses: u64,
     /// Sleeps of the machine.
     pub sleeps: u64,
-    /// Visitors to the inside, each with an address of its own on the link.
+    /// Visiting devices on the inside, each with its own address.
     pub visits: u64,
     /// Looks by `tidegate top`.
     pub looks: u64,
-    /// Those that saw nothing.
+    /// Looks without an answer.
     pub unanswered: u64,
-    /// Those that saw the link unsteered though the default route had led there for long.
+    /// Looks that saw the link unsteered although the default route had led there for long.
     pub missed: u64,
-    /// Those that saw no window lowered since the one before, though it was at the link then and now.
+    /// Looks that saw no window lowered since the last one, though the agent was on the link all the time.
     pub idle: u64,
 }
 
-/// What a look has seen.
+/// What a look saw.
 #[derive(Clone, Copy)]
 struct Seen {
     at: Instant,
-    /// Acknowledgements of downloads whose window was lowered so far.
+    /// How many acknowledgements of downloads had their window lowered so far.
     lowered: u64,
 }
 
@@ -89,7 +89,7 @@ pub struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    /// Begins where the link is the default route; the agent will have that law.
+    /// Begins with the link as default route; the agent will use that law.
     pub fn begin(hosts: &'a EmulatedHosts, law: Law) -> Result<Self> {
         let life = Self {
             host: hosts.client(),
@@ -105,7 +105,7 @@ impl<'a> Life<'a> {
             events: Events::default(),
         };
         life.configure(1)?;
-        // To the server it is this link's way, whatever the default.
+        // The server is always reached by this link, whatever the default route is.
         for version in [IpVersion::V4, IpVersion::V6] {
             let server = EmulatedHosts::server_address(version);
             let device = EmulatedHosts::INTERFACE;
@@ -114,7 +114,7 @@ impl<'a> Life<'a> {
         Ok(life)
     }
 
-    /// The agent, on whatever leads away, with tables for so many connections.
+    /// Starts the agent on the default routes' interfaces, with tables for this many connections.
     pub fn agent(&self, connections: u32) -> Result<AgentProcess> {
         let (config, socket) = (self.file("tidegate.toml"), self.file("agent.sock"));
         let connections = connections.to_string();
@@ -131,7 +131,7 @@ impl<'a> Life<'a> {
         self.host.run(|| AgentProcess::follow_here(&arguments))
     }
 
-    /// One thing happens.
+    /// Causes one random event.
     pub fn step(&mut self, agent: &AgentProcess) -> Result<()> {
         match self.random.random_range(0..8) {
             0 | 1 => self.guest(),
@@ -144,7 +144,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// All is as it was at the beginning.
+    /// Restores the initial state.
     pub fn calm(&mut self) -> Result<()> {
         if self.away {
             self.travel()?;
@@ -156,7 +156,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// A modem is plugged in and leads away as well, or is pulled out.
+    /// A modem is plugged in, with a default route of its own, or pulled out.
     fn guest(&mut self) -> Result<()> {
         self.guest = !self.guest;
         if !self.guest {
@@ -192,7 +192,7 @@ impl<'a> Life<'a> {
         agent.signal(Signal::SIGHUP)
     }
 
-    /// As on a machine that has more urgent things to do.
+    /// Stops the agent for a while, as on a busy machine.
     fn pause(&mut self, agent: &AgentProcess) -> Result<()> {
         self.events.pauses += 1;
         agent.signal(Signal::SIGSTOP)?;
@@ -200,7 +200,7 @@ impl<'a> Life<'a> {
         agent.signal(Signal::SIGCONT)
     }
 
-    /// Nothing reaches it and it does nothing, while its peers go on.
+    /// The machine sleeps: no packet reaches it and it sends none, while its peers go on.
     fn sleep(&mut self, agent: &AgentProcess) -> Result<()> {
         self.events.sleeps += 1;
         agent.signal(Signal::SIGSTOP)?;
@@ -219,7 +219,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// Telephones take another address on each link, and keep none.
+    /// Phones visit: each uses a new address for a while.
     fn visit(&mut self) -> Result<()> {
         self.events.visits += 1;
         let [place, high, low] = [(); 3].map(|()| self.random.random_range(3..=250u8));
@@ -229,7 +229,7 @@ impl<'a> Life<'a> {
         ))
     }
 
-    /// Somebody looks whether it steers.
+    /// A user checks whether the agent steers.
     fn look(&mut self) -> Result<()> {
         self.events.looks += 1;
         let program = std::env::current_exe()?;
@@ -246,7 +246,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// Whether the link is steered, if the default route has led there for long.
+    /// Notes whether the link is steered, if the default route has led there for long.
     fn note(&mut self, snapshot: &Snapshot) {
         let interfaces = &snapshot.agent.interfaces;
         let steers = interfaces
@@ -275,7 +275,7 @@ impl<'a> Life<'a> {
     }
 
     fn configure(&self, weight: u32) -> Result<()> {
-        // Only tide knows weights.
+        // Only tide has weights.
         let weight = match self.law {
             Law::Tide => format!("weight = {weight}\n"),
             _ => format!("# {weight}\n"),

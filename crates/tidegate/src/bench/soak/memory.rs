@@ -1,15 +1,15 @@
-//! Whether the agent's memory grows. While tables fill, so does what the agent makes of them once a second; from the second quarter
-//! of the time on they are full, and the most that it takes must stay what it is.
+//! Checks that the agent's memory does not grow. While its tables fill, so do the copies that the agent makes of them
+//! once a second. From the second quarter of the time on they are full, and peak memory must stay constant.
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
 
-/// How much more the last quarter may need than the second, in bytes, and as a part of it: by how much two moments of a full table
-/// differ, and that the allocator settles.
+/// How much more the last quarter may need than the second, in bytes, and as a part (1 in this many): two looks at full
+/// tables differ, and the allocator takes time to settle.
 const SLACK: u64 = 1 << 20;
 const SLACK_PART: u64 = 50;
 
-/// The most resident memory of each quarter of the time.
+/// Peak resident memory in each quarter of the time.
 pub struct Memory {
     period: Duration,
     most: [u64; 4],
@@ -23,24 +23,24 @@ impl Memory {
         }
     }
 
-    /// After so much of the time it had so many bytes.
+    /// Notes the memory after this time.
     pub fn note(&mut self, after: Duration, rss: u64) {
         let part = after.as_secs_f64() / self.period.as_secs_f64();
         let most = &mut self.most[((4.0 * part) as usize).min(3)];
         *most = rss.max(*most);
     }
 
-    /// The most of the second quarter.
+    /// Peak in the second quarter.
     pub fn warm(&self) -> u64 {
         self.most[1]
     }
 
-    /// The most of the last.
+    /// Peak in the last quarter.
     pub fn late(&self) -> u64 {
         self.most[3]
     }
 
-    /// Fails if it grew.
+    /// An error if memory grew.
     pub fn check(&self) -> Result<()> {
         let (warm, late) = (self.warm(), self.late());
         let most = warm + SLACK + warm / SLACK_PART;

@@ -1,4 +1,4 @@
-//! A device behind the client, which is a router with one address for all: IPv4 and IPv6 are masqueraded.
+//! A device behind the client, which is a router with a single address: it masquerades IPv4 and IPv6.
 
 use super::ip;
 use anyhow::{Context, Result};
@@ -6,25 +6,25 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
 use tidegate_lab::{Masquerade, Namespace};
 
-/// The device's own.
+/// The device's addresses.
 const V4: Ipv4Addr = Ipv4Addr::new(192, 168, 77, 2);
 const V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 2);
 
-/// The router's, on the same link.
+/// The router's addresses on the device's link.
 const ROUTER_V4: Ipv4Addr = Ipv4Addr::new(192, 168, 77, 1);
 const ROUTER_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 1);
 
-/// What is behind the router, until dropped.
+/// The device behind the router, until this is dropped.
 pub struct Inside {
     device: Namespace,
     _masquerades: [Masquerade; 2],
 }
 
 impl Inside {
-    /// What the router's interface to the inside is called.
+    /// Name of the router's inner interface.
     pub const DEVICE: &str = "soak-lan";
 
-    /// Makes `router` one.
+    /// Makes `router` a router, with a device behind it.
     pub fn new(router: &Namespace) -> Result<Self> {
         let device = Namespace::new()?;
         join(router, &device)?;

@@ -1,4 +1,4 @@
-//! A file of leases, which not everybody may have made.
+//! Reads a file of leases, but not one that any user could have made.
 
 use nix::fcntl::OFlag;
 use std::fs::File;
@@ -6,24 +6,24 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Numbers of users that are people begin here; a DHCP server is root or one below.
+/// The first user id of people; a DHCP server runs as root or below this.
 const PEOPLE: u32 = 1000;
 
-/// Bytes of the longest list: more addresses than a router gives away.
+/// The longest list, in bytes: more addresses than a router assigns.
 const MOST: u64 = 4 << 20;
 
-/// One that is named, whosever it is.
+/// Reads the file that the user named, whoever owns it.
 pub fn read(path: &Path) -> io::Result<String> {
     read_of(path, OFlag::empty(), u32::MAX)
 }
 
-/// One in a usual place: everybody may make a file in /tmp where there is no DHCP server.
+/// Reads one of the usual files. In /tmp any user could make it if there is no DHCP server, so its owner is checked.
 pub fn read_the_systems(path: &Path) -> io::Result<String> {
     read_of(path, OFlag::O_NOFOLLOW, PEOPLE)
 }
 
-/// Reads a regular file of an owner below `people`, waiting for nobody, up to a length. What a device calls itself need not
-/// be text.
+/// Reads a regular file whose owner is below `people`, without blocking, up to a length. A device's name need not be
+/// text.
 fn read_of(path: &Path, flags: OFlag, people: u32) -> io::Result<String> {
     let mut options = File::options();
     options
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(read_of("list", mine + 1).unwrap(), text);
         assert!(read_of("list", mine).is_err());
         assert!(read_of("link", mine + 1).is_err());
-        // Without waiting for somebody who writes, or for an end.
+        // Neither a pipe without a writer nor an endless file blocks us.
         assert!(read(&path("pipe")).is_err());
         assert!(read(&path("endless")).is_err());
     }

@@ -52,8 +52,8 @@ fn every_key_is_said_to_be_something_and_has_an_example_and_its_unit() {
     assert!(count > 120, "{count} keys");
 }
 
-/// Every key that a scenario with everything in it is written with again stands in the reference: the tables are
-/// of the types that files are read into, and not of some of them.
+/// Every key of a complete scenario that we write out again is in the reference: the tables cover all types that files
+/// are read into.
 #[test]
 fn no_key_of_a_scenario_is_missing() {
     let text = scenarios(&tidegate_scenario::schema());

@@ -1,4 +1,4 @@
-//! What a proxy says of itself.
+//! A proxy's reports about itself.
 
 use crate::exit::BadInput;
 use crate::say;
@@ -10,12 +10,12 @@ use std::time::Instant;
 use tidegate_overlay::proxy::{Counts, Traffic};
 use tidegate_overlay::{Error, Listing};
 
-/// Says what has changed.
+/// Reports changes.
 pub struct Status {
     json: bool,
     listed: Vec<SocketAddr>,
     error: Option<Error>,
-    /// What was said last, and when.
+    /// The counts in the last report, and its time.
     last: Counts,
     at: Instant,
 }
@@ -43,8 +43,7 @@ impl Status {
         self.say(&format!("the proxy listens at {address}, UDP"));
     }
 
-    /// A refusal before the proxy was ever listed is a mistake in what was asked for; later the registry
-    /// may come to its senses.
+    /// A refusal before the proxy was ever listed is a user error; later the registry may recover.
     pub fn registered(&mut self, enrolment: &Listing) -> Result<(), BadInput> {
         let (listed, error) = (enrolment.addresses(), enrolment.error());
         if let Some(error) = &error
@@ -69,7 +68,7 @@ impl Status {
         Ok(())
     }
 
-    /// Since the last time, unless that is nothing.
+    /// Reports the counts since the last time, unless they are all zero.
     pub fn counts(&mut self, counts: &Counts) {
         if self.json {
             return self.object(counts);
@@ -84,7 +83,7 @@ impl Status {
         self.at = Instant::now();
     }
 
-    /// In all.
+    /// Reports the totals.
     pub fn total(&self, counts: &Counts) {
         match self.json {
             true => self.object(counts),
@@ -106,7 +105,7 @@ impl Status {
         say::out(line.expect("it has nothing that JSON has not"));
     }
 
-    /// Sentences leave standard output to JSON.
+    /// Prints a sentence, on standard error if standard output is for JSON.
     fn say(&self, sentence: &str) {
         match self.json {
             true => say::err(sentence),

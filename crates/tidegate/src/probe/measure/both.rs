@@ -8,18 +8,18 @@ use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Results, Trains};
 use tidegate_probe::{Pace, TrainConfig};
 
-/// How long each lasts.
+/// Length of each part.
 const TIME: Duration = Duration::from_secs(10);
 
-/// In flight of the download, whose reports come back over the full uplink as a TCP's acknowledgements would: the
-/// thesis's window of Fig. 4.13.
+/// The download's window in flight. Its reports return over the full uplink as TCP's acknowledgements would. The value
+/// is that of the thesis, Fig. 4.13.
 pub const WINDOW: u64 = 64_000;
 
-/// Numbers of its trains, apart from those that fill queues.
+/// Flow numbers of its trains; those that fill queues have others.
 const FLOWS: [u8; 3] = [16, 17, 18];
 
-/// The trains, and bytes sent; `bytes` at most in all, `down_bytes` of them to the client. What `known` has of the
-/// uplink's rate is where the upload begins.
+/// Returns the trains, and the bytes sent: at most `bytes` in all, and `down_bytes` towards the client. The upload
+/// starts at the uplink's rate in `known`.
 pub fn both(
     client: &mut Client,
     known: &Results,

@@ -10,25 +10,26 @@ use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Devices, Results};
 use tidegate_probe::{Arrival, Pace, TrainConfig};
 
-/// 100 bytes every 10 ms (the thesis: 50).
+/// A quiet flow sends 100 bytes every 10 ms (the thesis: 50).
 const QUIET_BYTES: u16 = 100;
 const QUIET_BPS: f64 = 100.0 * 8.0 / 0.01;
 
-/// How long the quiet flow is alone, and how long the busy ones last.
+/// How long the quiet flow runs alone, and how long the busy ones run.
 const ALONE: Duration = Duration::from_secs(3);
 const BUSY: Duration = Duration::from_secs(10);
 
-/// The first number of its trains, apart from those of the other tests.
+/// The first flow number of its trains; other tests have others.
 const FLOWS: u8 = 24;
 
-/// What they share, and bytes sent, `bytes` at most. What `known` has of the downlink's rate is where busy trains begin.
+/// Returns what the devices share, and the bytes sent, at most `bytes`. Busy trains start at the downlink's rate in
+/// `known`.
 pub fn devices(
     clients: &mut [&mut Client],
     known: &Results,
     bytes: u64,
 ) -> Result<(Devices, u64), Failure> {
     let rate = known.down.as_ref().and_then(|way| way.rate);
-    // Two at first, then two, then three.
+    // Two trains at first, then two, then three.
     let trains: usize = 2 + (2..=clients.len()).sum::<usize>();
     let mut flow = FLOWS;
     let mut train = |size, pace| {
@@ -66,7 +67,7 @@ pub fn devices(
     Ok((Devices::of(&pair[0], &pair[1], &all), sent))
 }
 
-/// A train to each of the first clients, each so much later; the others stay.
+/// Sends a train to each of the first clients, with a delay between them; the others stay silent.
 fn together(
     clients: &mut [&mut Client],
     trains: &[(TrainConfig, Duration)],
@@ -91,7 +92,8 @@ fn together(
     })
 }
 
-/// A train after a while, if there is one for it; questions keep the session alive until those of all others are over too.
+/// Sends a train after a delay, if there is one for this client. Echoes keep its session alive until the other trains
+/// are over.
 fn take_part(
     client: &mut Client,
     train: Option<(TrainConfig, Duration)>,

@@ -1,4 +1,4 @@
-//! The rate over minutes (thesis Fig. 4.6), by short trains: the link is not kept busy in between.
+//! Measures the rate over minutes (thesis Fig. 4.6) with short trains, so that the link is idle in between.
 
 use super::{EVERY, sent_bytes};
 use crate::say;
@@ -8,17 +8,18 @@ use tidegate_probe::examine::{SIZES, overflow_train};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Minutes, Results};
 
-/// A train so often, for so long: its quiet packets, and time to overtake a rate that has doubled and see fifty bursts of 10 ms.
+/// Time between trains, and a train's length: its quiet packets, then time to find a doubled rate and to see fifty
+/// bursts of 10 ms.
 const TRAIN_EVERY: Duration = Duration::from_secs(5);
 const TRAIN_TIME: Duration = Duration::from_millis(1200);
 
-/// One that knows nothing of the rate.
+/// Length of the first train, which knows nothing of the rate.
 const FIRST_TIME: Duration = Duration::from_secs(4);
 
-/// The first number of its trains: they count on, and come round only after all others are over.
+/// The first flow number of its trains. Numbers count up, and are reused only after all other trains are over.
 const FLOWS: u8 = 32;
 
-/// The rates, bytes sent, `bytes` at most, and why it ended early if it did.
+/// Returns the rates, the bytes sent (at most `bytes`), and why it ended early if it did.
 pub fn minutes(
     client: &mut Client,
     known: &Results,

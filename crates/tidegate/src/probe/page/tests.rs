@@ -1,4 +1,4 @@
-//! The page of a link of which everything is known, in virtual time: 8 Mbit/s down, 1 up, with too much buffer each way.
+//! The page of a known link in virtual time: 8 Mbit/s down, 1 Mbit/s up, with too much buffer in both directions.
 
 use super::super::measure::{Measured, predict_gains};
 use super::page;
@@ -41,7 +41,7 @@ fn ping(link: &mut Emulated) -> Vec<Echo> {
     link.perform(&experiment).echoes
 }
 
-/// Fills one way, and asks for the time meanwhile.
+/// Fills one direction, and sends echoes meanwhile.
 fn fill(link: &mut Emulated, from: Side) -> (Overflows, Vec<Echo>) {
     let mut busy = Vec::new();
     let found = overflows_by(30_000_000, |train| {
@@ -58,7 +58,7 @@ fn fill(link: &mut Emulated, from: Side) -> (Overflows, Vec<Echo>) {
     }
 }
 
-/// A download, then the same beside an upload.
+/// A download alone, then beside an upload.
 fn both(link: &mut Emulated) -> Trains {
     let train = |pace, flow| TrainConfig {
         pace,

@@ -62,7 +62,7 @@ fn what_is_held_is_counted_by_state() {
         hold: Some(HoldView::without_record(Holding::Unanswered)),
         ..quic(1_000_000, at_us)
     };
-    // The last was heard of long ago.
+    // The last flow has been idle for long.
     look.windowless = vec![way(START_US), way(START_US), way(START_US - 20_000_000)];
     look.hold = Some(HoldCounts {
         signalled: 7,

@@ -4,12 +4,12 @@ use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// An address with a port, or an address alone, for which there is a usual port.
+/// An address with a port, or an address alone, which gets the usual port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageAddress(pub SocketAddr);
 
 impl PageAddress {
-    /// Where nobody has asked for another: this machine alone.
+    /// The default: reachable from this machine alone.
     pub const USUAL: &str = "127.0.0.1:9750";
     /// The usual port.
     const PORT: u16 = 9750;

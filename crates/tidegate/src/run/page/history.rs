@@ -1,5 +1,5 @@
-//! What the queue was and what was carried: each second of the last two minutes, each minute of the last day, each hour of
-//! the last week. Without a clock and without the agent.
+//! History of queue and rate: each second of the last two minutes, each minute of the last day, each hour of the last
+//! week. It needs neither a clock nor the agent.
 
 use crate::account::Spread;
 use serde::Serialize;
@@ -10,49 +10,49 @@ use tidegate_agent::Histogram;
 const SECOND_US: u64 = 1_000_000;
 const MINUTE_US: u64 = 60 * SECOND_US;
 const HOUR_US: u64 = 60 * MINUTE_US;
-/// Samples that are kept.
+/// How many samples are kept.
 const SECONDS: usize = 120;
 const MINUTES: usize = 24 * 60;
-/// Between two looks that are nearer a rate would be chance.
+/// Between two looks that are closer than this, a rate would be chance.
 const NEAREST_US: u64 = SECOND_US / 2;
 const HOURS: usize = 7 * 24;
-/// A second of which nothing was heard for so long says nothing of now.
+/// A queueing delay that was measured longer ago says nothing about now.
 const STALE_US: u64 = 5 * SECOND_US;
 
-/// What there is to be seen at one moment. By [`tidegate_agent::Direction::ALL`] where there are two.
+/// What one look finds. Arrays are indexed by [`tidegate_agent::Direction::ALL`].
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// When, in µs of a clock that goes on while the machine sleeps.
+    /// When, in µs of a clock that runs on while the machine sleeps.
     pub at_us: u64,
-    /// Nothing is steered at this moment, so that the difference can be told.
+    /// Whether traffic passes unsteered at this moment, to measure the difference.
     pub passes: bool,
-    /// The queueing delay of all packets that were measured so far.
+    /// The queueing delays of all packets measured since the start.
     pub queue_us: [Histogram; 2],
-    /// Bytes of all kinds that were carried so far.
+    /// All bytes carried since the start.
     pub bytes: [u64; 2],
 }
 
-/// What was between two looks.
+/// What happened between two looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// When it ended.
     pub at_us: u64,
-    /// It passed unsteered; of a minute any part of it, of an hour most.
+    /// Whether it passed unsteered: any part of a minute, most of an hour.
     pub passes: bool,
     /// By direction.
     pub ways: [Point; 2],
 }
 
-/// One direction of it.
+/// One direction of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Of the packets with data that were measured; none: there were none.
+    /// Queueing delay of the data packets that were measured; none: there were none.
     pub queue: Option<Spread>,
-    /// Bits a second, of all bytes.
+    /// Bits a second, all bytes counted.
     pub rate_bps: f64,
 }
 
-/// All that is remembered.
+/// All samples that are kept.
 #[derive(Debug, Default)]
 pub struct History {
     second: Option<Observation>,
@@ -63,24 +63,24 @@ pub struct History {
     hours: VecDeque<Sample>,
 }
 
-/// The time since a look.
+/// The time since the look that began it.
 #[derive(Debug)]
 struct Stretch {
     from: Observation,
-    /// Looks since then, and those of them that found that nothing was steered.
+    /// Looks since then, and how many of them found traffic unsteered.
     looks: u32,
     passed: u32,
 }
 
-/// Samples for a page, which has no clock of this machine's.
+/// Samples for a page; their times are ages, since the browser has another clock.
 pub struct Course<'a> {
     samples: &'a VecDeque<Sample>,
     now_us: u64,
 }
 
 impl History {
-    /// Takes the next look, a second after the one before or later. One that follows at once, after one that was late, is
-    /// not taken: what it would bring comes with the next.
+    /// Takes the next look, a second after the one before or later. A look that follows a late one at once is ignored;
+    /// the next look covers its time.
     pub fn note(&mut self, observation: Observation) {
         let least = self.second.as_ref().map(|last| last.at_us + NEAREST_US);
         if least.is_some_and(|least_us| observation.at_us < least_us) {
@@ -135,7 +135,7 @@ impl History {
 }
 
 impl Stretch {
-    /// Takes a look. When so long is over another one begins, and that one is returned.
+    /// Takes a look. Once the stretch is `length_us` long a new one begins, and the finished one is returned.
     fn step(slot: &mut Option<Self>, now: &Observation, length_us: u64) -> Option<Self> {
         if let Some(stretch) = slot {
             stretch.looks += 1;
@@ -163,7 +163,7 @@ impl Sample {
     fn of(before: &Observation, after: &Observation, passes: bool) -> Self {
         let elapsed_us = after.at_us.saturating_sub(before.at_us).max(1);
         let point = |way: usize| {
-            // An interface that went takes nothing with it; still, a number that fell is no news.
+            // When an interface goes, so do its counters: a total that fell counts as no bytes.
             let news = after.bytes[way].saturating_sub(before.bytes[way]);
             Point {
                 queue: Spread::of(&after.queue_us[way].since(&before.queue_us[way])),
@@ -188,8 +188,8 @@ impl Serialize for Course<'_> {
     }
 }
 
-/// A sample as the page has it: how long ago it ended in s, whether it passed unsteered, and of each direction median and
-/// 95th percentile of the queueing delay in µs and the rate in bit/s. In this order: there are many of them.
+/// A sample as the page receives it: its age in s, whether it passed unsteered, and for each direction median and 95th
+/// percentile of the queueing delay in µs and the rate in bit/s. It is an array without names, as there are many.
 #[derive(Serialize)]
 struct Entry(u64, bool, [Option<u32>; 2], u64, [Option<u32>; 2], u64);
 

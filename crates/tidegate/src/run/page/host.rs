@@ -1,12 +1,13 @@
-//! By what name the page may be asked for.
+//! Checks the name by which the page is requested.
 //!
-//! Whoever runs a web site can have its name lead to another machine's address, also to 127.0.0.1, and so have the
-//! visitor's browser take that machine's answers for the site's own (DNS rebinding). The browser then says the site's name
-//! in Host. So names are refused, but for the one that leads nowhere else: what was asked for by an address came from there.
+//! An attacker can let the name of a web site resolve to another machine's address, also to 127.0.0.1, so that the
+//! visitor's browser takes that machine's answers for the site's own (DNS rebinding). The browser then sends the site's
+//! name in Host. So we refuse names except `localhost`, which always means this machine; a Host that is an address
+//! cannot be rebound.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Whether a header Host names an address, or this machine by `localhost`.
+/// Whether a Host header holds an address, or `localhost`.
 pub fn is_own(host: &str) -> bool {
     let Some(name) = without_port(host) else {
         return false;
@@ -20,10 +21,10 @@ pub fn is_own(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || matches!(name.parse(), Ok(IpAddr::V4(_)))
 }
 
-/// What stands before the port, if what stands behind it is one.
+/// The host without its port; none if the port is no number.
 fn without_port(host: &str) -> Option<&str> {
     match host.rsplit_once(':') {
-        // A colon of IPv6's.
+        // This colon is part of an IPv6 address.
         Some((_, rest)) if rest.ends_with(']') => Some(host),
         Some((name, port)) => port.parse::<u16>().is_ok().then_some(name),
         None => Some(host),

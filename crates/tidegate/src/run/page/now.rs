@@ -1,4 +1,4 @@
-//! What the page is told, once a second: words and numbers, so that its script has nothing to judge.
+//! What the page receives once a second: words and numbers, so that its script decides nothing.
 
 use super::history::{Course, History, Point};
 use super::plain;
@@ -13,31 +13,31 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use tidegate_agent::{Direction, Kind, Limit, Reason};
 
-/// Flows that are listed: more nobody reads.
+/// How many flows are listed: nobody reads more.
 const FLOWS: usize = 30;
-/// Devices that are listed.
+/// How many devices are listed.
 const DEVICES: usize = 64;
 
-/// What goes the other way is so many times what only answers it, or more.
+/// A flow whose other direction carries at least this many times its bytes only answers it.
 const ANSWERED: u64 = 8;
 
-/// All of it.
+/// The whole document.
 #[derive(Serialize)]
 pub struct Now<'a> {
-    /// Of Tidegate.
+    /// Tidegate's version.
     version: &'a str,
-    /// What the agent does, in a line.
+    /// What the agent does, in one line.
     agent: String,
-    /// For how long, in s.
+    /// How long it has run, in s.
     up_s: u64,
     /// Whether windows are changed.
     steers: bool,
     verdict: Verdict,
     ways: Vec<Way>,
     devices: Vec<Device>,
-    /// By rate, the fastest first.
+    /// The fastest first.
     flows: Vec<Flow>,
-    /// How many more there are.
+    /// How many flows are not listed.
     more_flows: usize,
     hour: Summary<'a>,
     seconds: Course<'a>,
@@ -46,26 +46,26 @@ pub struct Now<'a> {
 /// A direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way {
-    /// Which.
+    /// The direction.
     pub direction: Direction,
-    /// What its data are called.
+    /// What its data are called on the page.
     pub label: &'static str,
-    /// How long half of the last second's packets waited at most, in µs; absent: nothing was measured.
+    /// Median queueing delay of the last second's packets, in µs; absent: nothing was measured.
     pub queue_us: Option<u32>,
-    /// And nineteen of twenty.
+    /// Its 95th percentile.
     pub p95_us: Option<u32>,
-    /// Bits a second, of everything.
+    /// Bits a second, of all traffic.
     pub rate_bps: f64,
-    /// Flows that have brought something of late.
+    /// Flows with data of late.
     pub flows: usize,
-    /// Kinds of traffic that go now, the most first.
+    /// Kinds of traffic now, the fastest first.
     pub kinds: Vec<KindNow>,
 }
 
-/// A kind of what a direction carries now.
+/// Traffic of one kind now.
 #[derive(Clone, Debug, Serialize)]
 pub struct KindNow {
-    /// What it is called.
+    /// What the kind is called.
     pub name: &'static str,
     /// Bits a second.
     pub rate_bps: f64,
@@ -95,7 +95,7 @@ struct Flow {
     steering: Steering,
     /// What it is, or what limits it, in two or three words.
     what: String,
-    /// In a sentence.
+    /// The same in a sentence.
     why: String,
 }
 
@@ -103,17 +103,17 @@ struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Steering {
-    /// The law wants something of it.
+    /// The law sets its window or holds it.
     Steered,
-    /// It would, if anything were changed.
+    /// The law would steer it, but this is a dry run or a pause.
     Would,
-    /// It does not know yet.
+    /// The agent does not know yet.
     Waits,
-    /// It cannot, or must not.
+    /// It cannot, or must not, be steered.
     Left,
 }
 
-/// What was done over a time.
+/// What was done during some time.
 #[derive(Serialize)]
 pub struct Summary<'a> {
     elapsed_s: u64,
@@ -128,7 +128,7 @@ struct WaySummary<'a> {
     median_us: Option<u32>,
     p95_us: Option<u32>,
     parts: Vec<Part>,
-    /// The account's own words.
+    /// The comparison, as the account has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<&'a crate::compare::Compared>,
 }
@@ -138,12 +138,12 @@ struct Part {
     name: &'static str,
     bytes: u64,
     steered: bool,
-    /// Why it is, or is not.
+    /// Why it is steered, or is not.
     why: String,
 }
 
 impl<'a> Now<'a> {
-    /// Of what was seen at `now_us` of the history's clock.
+    /// What there is to be seen at `now_us` of the history's clock.
     pub fn of(model: &'a Model, history: &'a History, now_us: u64) -> Self {
         let about = &model.about;
         let ways = Direction::ALL.map(|direction| {
@@ -176,7 +176,7 @@ fn steers(about: &About) -> bool {
     !about.law.is_none() && !about.dry_run && !about.lets_pass()
 }
 
-/// What uses the link now: neither what has ended, nor what only answers the other way of a flow without a window.
+/// Flows that use the link now: neither ended flows nor windowless ones that only answer the other direction.
 fn using<'a>(mut rows: Vec<&'a Row>, model: &Model) -> Vec<&'a Row> {
     let windowless = |row: &&Row| matches!(row.seen, Seen::Windowless(_));
     let ways = model.all().iter().filter(windowless);
@@ -230,7 +230,7 @@ impl Way {
     }
 }
 
-/// Of all interfaces together, the most first.
+/// The kinds of traffic of all interfaces together, the fastest first.
 fn kinds(paths: &[&PathRow]) -> Vec<KindNow> {
     let mut rates = BTreeMap::<&str, (f64, bool)>::new();
     for KindRow {
@@ -256,7 +256,7 @@ fn kinds(paths: &[&PathRow]) -> Vec<KindNow> {
     kinds
 }
 
-/// Of both directions and all interfaces, the fastest first.
+/// The devices of both directions and all interfaces, the fastest first.
 fn devices(paths: &[PathRow]) -> Vec<Device> {
     let mut devices = BTreeMap::<u32, Device>::new();
     for path in paths {
@@ -329,7 +329,7 @@ fn without_window(kind: Kind) -> String {
 }
 
 impl<'a> Summary<'a> {
-    /// Of an account.
+    /// The summary of an account.
     pub fn of(account: &'a Account, about: &About) -> Self {
         let ways = account.ways.iter().map(|way| WaySummary {
             direction: way.direction,
@@ -356,7 +356,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Why a kind is steered, or is not.
+/// Why a kind of traffic is steered, or is not.
 fn reason(kind: Kind, reached: bool, left: &[Reason], about: &About) -> String {
     match kind {
         _ if reached && kind.may_be_held() => {

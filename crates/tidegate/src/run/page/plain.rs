@@ -3,7 +3,7 @@
 use crate::top::row::{Row, Seen};
 use tidegate_agent::{Holding, Kind, Limit};
 
-/// Of a row.
+/// What limits the row's flow.
 pub fn what(row: &Row) -> String {
     match (&row.seen, row.limit) {
         (Seen::Windowless(way), Limit::Hold(holding)) => held(way.kind, holding),

@@ -1,35 +1,35 @@
-//! Whom the page is about: the agent, or in tests what stands for it.
+//! Where the page's data come from: the agent, or a stand-in in tests.
 
 use super::history::Observation;
 use crate::account::Account;
 use crate::snapshot::{About, Shared, Snapshot, now_with_sleep_us};
 use anyhow::{Context, Result};
 
-/// What was done, and by whom.
+/// What was done in the past, and by which agent.
 pub struct Past {
-    /// By whom.
+    /// Which agent.
     pub about: About,
-    /// In the last day.
+    /// The last day.
     pub day: Account,
-    /// In the last week.
+    /// The last week.
     pub week: Account,
 }
 
-/// It. What it has ended by gives nothing.
+/// The source. All methods but the clock return none once the agent has ended.
 pub trait Source: Send + Sync + 'static {
-    /// µs of a clock that goes on while the machine sleeps.
+    /// µs of a clock that runs on while the machine sleeps.
     fn now_us(&self) -> u64;
 
-    /// What is sampled every second: little, however many flows there are.
+    /// What is sampled every second: cheap, however many flows there are.
     fn observe(&self) -> Option<Result<Observation>>;
 
-    /// Everything.
+    /// The whole state.
     fn snapshot(&self) -> Option<Result<Snapshot>>;
 
-    /// What was done for long.
+    /// The accounts of the last day and week.
     fn past(&self) -> Option<Result<Past>>;
 
-    /// An hour is over.
+    /// Marks that an hour is over.
     fn mark_hour(&self) -> Option<Result<()>>;
 }
 

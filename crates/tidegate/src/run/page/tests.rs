@@ -1,4 +1,4 @@
-//! The page as a browser has it, about an agent that is none: what it shows is known.
+//! Tests the page as a browser gets it, about a stand-in for the agent whose state is known.
 
 mod canned;
 
@@ -16,7 +16,7 @@ fn served(canned: Canned) -> Served {
     serve_of(PageAddress(([127, 0, 0, 1], 0).into()), watch).unwrap()
 }
 
-/// The head of the answer, and its body.
+/// Head and body of the answer.
 fn ask(page: &Served, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(page.address()).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -128,7 +128,7 @@ fn the_page_can_be_read_and_nothing_else() {
     assert!(head.starts_with("http/1.1 404"), "{head}");
 }
 
-/// However many look, the agent's tables are read once a second.
+/// With any number of browsers, the agent's tables are read once a second.
 #[test]
 fn many_who_look_cost_as_much_as_one() {
     let canned = Canned::busy();
@@ -142,7 +142,7 @@ fn many_who_look_cost_as_much_as_one() {
     for _ in 0..20 {
         json(&page, "/now.json");
     }
-    // Two for the first one, which has to tell rates.
+    // The first answer takes two looks, since rates need two.
     let most = 2 + began.elapsed().as_millis().div_ceil(900) as usize;
     assert!(canned.looks() <= most, "{} looks", canned.looks());
 }
@@ -224,7 +224,7 @@ fn the_page_asks_nobody_else_and_changes_with_time() {
     for request in browser.requests() {
         assert!(request.starts_with(&own), "{request}");
     }
-    // What devices call themselves stands there as it is, and is no markup.
+    // Devices' names appear as they are, and are not read as HTML.
     let text = browser.evaluate("document.getElementById('devices').textContent");
     assert!(text.as_str().unwrap().contains(NASTY), "{text}");
     assert_eq!(
@@ -234,13 +234,13 @@ fn the_page_asks_nobody_else_and_changes_with_time() {
     assert_eq!(browser.evaluate("window.broken === undefined"), true);
     assert!(browser.problems().is_empty(), "{:?}", browser.problems());
 
-    // Nor could anything run that did not come as the page's own script.
+    // A script that the page did not load from here does not run either.
     let run = "(() => { const s = document.createElement('script'); \
                try { s.text = 'window.broken = 1'; document.body.append(s); } catch (e) {} \
                return window.broken === undefined; })()";
     assert_eq!(browser.evaluate(run), true);
 
-    // Once nobody answers, that is said.
+    // When the agent no longer answers, the page says so.
     drop(page);
     browser.wait_for("document.getElementById('state').className === 'state lost'");
 }

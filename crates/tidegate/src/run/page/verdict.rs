@@ -8,41 +8,41 @@ use crate::top::units::{delay, share};
 use serde::Serialize;
 use tidegate_agent::Direction;
 
-/// From where on a queue is felt, and from where on it stalls what people do: as in `tidegate top`.
+/// A queue that people feel, and one that stalls what they do: the same as in `tidegate top`.
 pub const FELT_US: u32 = 100_000;
 /// See [`FELT_US`].
 pub const STALLS_US: u32 = 250_000;
-/// What is less is no load: the queue before it is not worth a word.
+/// A lower rate is no load, and its queue is not worth mentioning.
 const LOAD_BPS: f64 = 100e3;
-/// A part of what is carried that is worth a line where it is left alone.
+/// Traffic that is left alone gets a line if it is at least this part of the whole.
 const WORTH: f64 = 0.1;
 
-/// How it is.
+/// How bad the queue is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing goes.
+    /// There is no traffic.
     Idle,
-    /// Something goes, of which nobody can tell how long it waits.
+    /// There is traffic, but its queueing delay cannot be measured.
     Unknown,
     /// Packets hardly wait.
     Short,
-    /// Who calls or plays feels it.
+    /// People in calls and games feel it.
     Felt,
-    /// Who calls or plays is stopped by it.
+    /// Calls and games stall.
     Long,
 }
 
-/// It, in words.
+/// The verdict in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// How it is.
+    /// How bad the queue is.
     pub level: Level,
-    /// The longer of the two directions' queues; absent where none is known.
+    /// The longer of the two directions' queues; absent if neither is known.
     pub queue_us: Option<u32>,
-    /// In a sentence.
+    /// The verdict in a sentence.
     pub headline: String,
-    /// What more there is to be said, a sentence each.
+    /// Further sentences, one each.
     pub lines: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl Level {
 }
 
 impl Verdict {
-    /// Of both ways now, and of what comparing has told of late.
+    /// The verdict on both directions now, with what the comparison has found of late.
     pub fn of(about: &About, ways: &[Way], account: &Account) -> Self {
         let loaded = ways.iter().any(|way| way.rate_bps >= LOAD_BPS);
         let longest = ways.iter().filter_map(|way| way.queue_us).max();
@@ -71,7 +71,7 @@ impl Verdict {
             both(ways).filter(|_| loaded),
             compared(account),
         ];
-        // What answers the other way's data is not worth it.
+        // A direction that carries little but acknowledgements of the other gets no line.
         let most = ways.iter().map(|way| way.rate_bps).fold(0.0, f64::max);
         let left = ways.iter().filter(|way| way.rate_bps >= WORTH * most);
         let left = left.filter_map(left_alone).filter(|_| loaded);
@@ -85,7 +85,7 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// The same where another machine seems to fill the link in these directions.
+    /// The same, with a line for each direction in which another machine seems to fill the link.
     #[must_use]
     pub fn beside(mut self, others: &[Direction]) -> Self {
         if self.level == Level::Idle {
@@ -131,7 +131,7 @@ fn nothing_changed(about: &About) -> Option<String> {
     Some(format!("Nothing is steered: {why}."))
 }
 
-/// How long packets of each direction wait.
+/// How long packets wait in each direction.
 fn both(ways: &[Way]) -> Option<String> {
     let each = ways.iter().filter_map(|way| {
         let (median, p95) = (way.queue_us?, way.p95_us);
@@ -144,7 +144,7 @@ fn both(ways: &[Way]) -> Option<String> {
     (!each.is_empty()).then(|| format!("{}.", each.join(", ").replace(", Uploads", ", uploads")))
 }
 
-/// What was met with steering and without, where the user lets that be told.
+/// The queue with steering and without, if the user lets some time pass unsteered.
 fn compared(account: &Account) -> Option<String> {
     let each = account.ways.iter().filter_map(|way| {
         let compared = way.compared?;
@@ -164,7 +164,7 @@ fn compared(account: &Account) -> Option<String> {
     (!each.is_empty()).then(|| format!("{}.", each.join("; ")))
 }
 
-/// What most of the traffic is left alone for.
+/// Why most of a direction's traffic is left alone.
 fn left_alone(way: &Way) -> Option<String> {
     let all = way.rate_bps;
     let left = way.kinds.iter().filter(|kind| !kind.steered);
@@ -187,7 +187,7 @@ fn left_alone(way: &Way) -> Option<String> {
     ))
 }
 
-/// What a direction's data are called.
+/// What a direction's data are called on the page.
 pub fn label(direction: Direction) -> &'static str {
     match direction {
         Direction::Down => "Downloads",
@@ -195,7 +195,7 @@ pub fn label(direction: Direction) -> &'static str {
     }
 }
 
-/// The queue of a direction: of the last second's packets, or what its flows have met.
+/// Median and 95th percentile of a direction's queue: from the last second's packets, or else from its flows.
 pub fn queue(point: Option<Point>, flows_us: u32) -> (Option<u32>, Option<u32>) {
     match point.and_then(|point| point.queue) {
         Some(queue) => (Some(queue.median_us), Some(queue.p95_us)),

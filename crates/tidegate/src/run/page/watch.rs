@@ -1,5 +1,5 @@
-//! Watches the agent for the page: a sample every second, and everything when somebody looks, once a second at most however
-//! many look.
+//! Watches the agent for the page: it samples every second, and reads all flows when a browser asks, at most once a
+//! second however many browsers there are.
 
 use super::history::{Course, History, Observation};
 use super::now::{Now, Summary};
@@ -12,25 +12,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two samples.
+/// Time between two samples.
 const SAMPLE: Duration = Duration::from_secs(1);
-/// For so long an answer is given again.
+/// How long an answer is reused.
 const FRESH: Duration = Duration::from_millis(900);
-/// Between the two looks that a rate takes, where there was none of late.
+/// A rate takes two looks: time between them, if the last one is too old.
 const BETWEEN: Duration = Duration::from_millis(250);
-/// When nobody has looked for so long what was seen is forgotten: there may be a hundred thousand flows.
+/// Without requests for this long, we free the last state: there may be a hundred thousand flows.
 const FORGET: Duration = Duration::from_secs(10);
 /// Samples in an hour.
 const HOUR: u32 = 3600;
 
-/// What was seen.
+/// The samples, and the state for the last request.
 pub struct Watch<S> {
     source: S,
     history: Mutex<History>,
     seen: Mutex<Option<Seen>>,
 }
 
-/// When somebody looked last.
+/// The state at the last request.
 struct Seen {
     model: Model,
     at: Instant,
@@ -46,7 +46,7 @@ struct Day<'a> {
 }
 
 impl<S: Source> Watch<S> {
-    /// Nothing yet.
+    /// Begins without samples.
     pub fn new(source: S) -> Self {
         Self {
             source,
@@ -55,9 +55,9 @@ impl<S: Source> Watch<S> {
         }
     }
 
-    /// What there is to be seen now, as JSON; none once the agent has ended.
+    /// The state now, as JSON; none once the agent has ended.
     pub fn now(&self) -> Option<Result<Vec<u8>>> {
-        // Who comes meanwhile waits, and has the same.
+        // Requests that come meanwhile wait for the lock, and get the same answer.
         let mut seen = lock(&self.seen);
         if let Some(seen) = seen.as_ref().filter(|seen| seen.at.elapsed() < FRESH) {
             return Some(Ok(seen.body.clone()));
@@ -79,7 +79,7 @@ impl<S: Source> Watch<S> {
         }))
     }
 
-    /// With rates, which take two looks.
+    /// The state with rates, which take two looks.
     fn look(&self, before: Option<Model>) -> Option<Result<Model>> {
         let is_new = before.is_none();
         let mut model = before.unwrap_or_default();
@@ -116,9 +116,9 @@ impl<S: Source> Watch<S> {
         lock(&self.history).note(observation);
     }
 
-    /// A second is over. None: the agent has ended.
+    /// Takes the sample of a second. None: the agent has ended.
     fn step(&self) -> Option<()> {
-        // One that could not be taken is missing, and the next one covers its time.
+        // If a sample fails it is missing; the next one covers its time.
         if let Ok(observation) = self.source.observe()? {
             self.note(observation);
         }
@@ -134,7 +134,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread that takes samples, until this goes or the agent ends.
+/// The thread that takes samples, until this value is dropped or the agent ends.
 pub struct Watching(Arc<AtomicBool>);
 
 impl Watching {
@@ -168,7 +168,7 @@ fn sample<S: Source>(watch: &Watch<S>, ended: &AtomicBool) {
         if sample % HOUR == HOUR - 1 && watch.source.mark_hour().is_none() {
             return;
         }
-        // After a sleep of the machine there is one sample, not one for each that was missed.
+        // After the machine has slept there is one sample, not one for each that was missed.
         next = (next + SAMPLE).max(Instant::now());
         thread::sleep(next - Instant::now());
     }

@@ -1,5 +1,5 @@
-//! Who reads at a socket: so many at a time, of whom the one that has not asked for longest gives way; and so many answers at
-//! a time, as each holds all that the agent knows in memory until it is taken.
+//! Limits on the socket's readers: when all places are taken, the reader that has been silent for longest gives way.
+//! Few answers are written at once, because each holds all of the agent's state in memory until it is sent.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::Shutdown;
@@ -7,14 +7,14 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Readers at a time.
+/// Readers at once.
 const READERS: usize = 16;
-/// Answers at a time.
+/// Answers at once.
 const ANSWERS: usize = 2;
-/// A reader that does not take its answer is let go.
+/// A reader that has not taken its answer after this time is cut off.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// All of them.
+/// All readers.
 #[derive(Debug, Default)]
 pub struct Readers {
     held: Mutex<State>,
@@ -25,21 +25,21 @@ pub struct Readers {
 struct State {
     count: u64,
     readers: Vec<Reader>,
-    /// Answers that are under way.
+    /// Answers that are being written.
     answers: usize,
 }
 
 #[derive(Debug)]
 struct Reader {
     number: u64,
-    /// When it came or asked.
+    /// When it connected or asked last.
     asked: Instant,
-    /// Whether an answer to it is under way.
+    /// Whether an answer to it is being written.
     answered: bool,
     stream: UnixStream,
 }
 
-/// One's place; free again when it is dropped.
+/// A reader's place; free again when it is dropped.
 #[derive(Debug)]
 pub struct Place {
     readers: Arc<Readers>,
@@ -47,7 +47,7 @@ pub struct Place {
 }
 
 impl Readers {
-    /// A place for whoever has come. If there is none, whoever has not asked for longest is shut out.
+    /// Takes a place for a new reader. If there is none, the reader that has been silent for longest is cut off.
     ///
     /// # Errors
     /// When no descriptor is left.
@@ -58,9 +58,9 @@ impl Readers {
             let all = held.readers.iter().enumerate();
             let oldest = all.min_by_key(|(_, reader)| (reader.answered, reader.asked));
             let Some((place, _)) = oldest else { break };
-            // One that has ended by itself is as well ended.
+            // Shutting down a socket that has already ended is harmless.
             let _ = held.readers.remove(place).stream.shutdown(Shutdown::Both);
-            // It may wait for its turn.
+            // The reader may be waiting for its turn: wake it.
             self.answered.notify_all();
         }
         held.count += 1;
@@ -96,7 +96,7 @@ impl State {
 }
 
 impl Place {
-    /// Its turn to be answered, for which it may have to wait; none if it has lost its place meanwhile.
+    /// Waits for the turn to be answered; none if the reader has lost its place meanwhile.
     pub fn turn(&self) -> Option<Turn<'_>> {
         let held = self.readers.held();
         let waits = |held: &mut State| held.answers >= ANSWERS && held.has(self.number);
@@ -119,15 +119,15 @@ impl Drop for Place {
     }
 }
 
-/// A turn; somebody else's when it is dropped.
+/// A reader's turn; it passes on when this is dropped.
 #[derive(Debug)]
 pub struct Turn<'a>(&'a Place);
 
 impl Turn<'_> {
-    /// Says all of it, if it is taken in time.
+    /// Writes the whole answer, within the time limit.
     ///
     /// # Errors
-    /// `TimedOut` if it is not, or what the socket says.
+    /// `TimedOut` if the reader is too slow, or the socket's error.
     pub fn say(&self, mut stream: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
         let until = Instant::now() + TIMEOUT;
         while !bytes.is_empty() {

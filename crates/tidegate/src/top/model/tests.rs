@@ -21,7 +21,7 @@ fn looks(looks: impl IntoIterator<Item = Snapshot>) -> Model {
     model
 }
 
-/// Rates of the rows that are shown, in kbit/s.
+/// Rates of the shown rows, in kbit/s.
 fn rates(model: &Model) -> Vec<Option<u64>> {
     let rows = model.rows(&Selection::default());
     rows.iter()
@@ -36,7 +36,7 @@ fn a_rate_takes_two_looks_and_is_that_between_them() {
     assert_eq!(rates(&model), [None]);
     model.update(look(START_US + 2 * SECOND, 5_250_000));
     assert_eq!(rates(&model), [Some(1000)]);
-    // Another connection between the same ends begins anew.
+    // A new connection between the same addresses and ports counts from 0.
     let mut other = download(1, 125_000, START_US + 3 * SECOND);
     other.since_us = START_US + 2 * SECOND;
     model.update(snapshot(START_US + 3 * SECOND, vec![other]));
@@ -109,7 +109,7 @@ fn data_before_the_first_answer_are_no_flow_of_their_own() {
     assert!(model.all()[0].flow().is_some());
 }
 
-/// A denied connection has a record, and what it brings is counted among what is left alone.
+/// A denied connection has a record, and its bytes are counted among those left alone.
 #[test]
 fn what_a_rule_leaves_alone_has_the_rate_of_its_own_bytes() {
     let look = |seconds: u64| {
@@ -133,7 +133,7 @@ fn what_a_rule_leaves_alone_has_the_rate_of_its_own_bytes() {
     }
 }
 
-/// Rules that change make data of one connection count elsewhere, and back.
+/// When rules change, data of one connection are counted in another table, and back.
 #[test]
 fn a_connection_is_shown_by_where_its_data_count_now() {
     let mut flow = download(1, 9_000_000, START_US);
@@ -151,7 +151,7 @@ fn a_connection_is_shown_by_where_its_data_count_now() {
     assert!(!is_flow(flow, left.clone()));
     flow.arrived_us = START_US + 2 * SECOND;
     assert!(is_flow(flow, left.clone()));
-    // What has no clock counts in both.
+    // A flow without a clock is counted in both.
     left.reason = Reason::NoClock;
     left.seen_us = START_US + 3 * SECOND;
     assert!(is_flow(flow, left));

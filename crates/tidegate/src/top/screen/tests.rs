@@ -57,7 +57,7 @@ fn the_whole_screen_at_eighty_columns() {
         "3 of 3  / filter  < > sort  space pause  Enter why  ? keys  q quit",
     ];
     assert_eq!(lines(&buffer), expected);
-    // What is closed is dimmed.
+    // Closed flows are dimmed.
     let dim = |y| buffer[(2, y)].modifier.contains(Modifier::DIM);
     assert_eq!([4, 5, 6].map(dim), [false, false, true]);
 }
@@ -128,7 +128,7 @@ fn before_the_first_look_and_without_an_agent_it_says_so() {
     assert!(text.concat().contains("No data of any flow"), "{text:?}");
 }
 
-/// What a device or an interface is called is shown, and obeyed neither by the terminal nor by the order of letters.
+/// Names of devices and interfaces are shown, but neither control the terminal nor reverse the text's direction.
 #[test]
 fn no_name_controls_the_screen() {
     const NAME: &str = "\u{1b}[2J\u{202e}k\u{9b}m";

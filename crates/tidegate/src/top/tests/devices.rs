@@ -1,4 +1,4 @@
-//! Whose flows are, where shares are by device.
+//! Which device a flow belongs to, if shares are by device.
 
 use super::{START_US, download, snapshot};
 use crate::devices::DeviceView;

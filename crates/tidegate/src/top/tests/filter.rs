@@ -2,7 +2,7 @@ use super::{START_US, download, quic, snapshot};
 use crate::top::filter::Filter;
 use crate::top::model::{Model, Selection};
 
-/// Ports of the local ends that `filter` admits, of a download and of QUIC.
+/// Local ports that `filter` admits, of a download and of a QUIC flow.
 fn admitted(filter: &str) -> Vec<u16> {
     let mut model = Model::default();
     let mut look = snapshot(START_US, vec![download(40_000, 9000, START_US)]);

@@ -5,7 +5,7 @@ use crate::top::model::Model;
 use crate::top::once::table;
 use tidegate_agent::{Kind, PathView};
 
-/// After two looks, a second apart, at an interface in no group.
+/// The line of an interface without groups, after two looks a second apart.
 fn said(first: PathView, second: PathView) -> String {
     let mut model = Model::default();
     for (at_us, view) in [(START_US, first), (START_US + 1_000_000, second)] {

@@ -1,4 +1,4 @@
-//! Where imports go: each file is there whole or not at all.
+//! Writes imports: each file is written completely or not at all.
 
 use super::of_output;
 use crate::exit::BadInput;
@@ -13,22 +13,22 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 use tidegate_recordings::{Form, Recorded, Written};
 
-/// A file that is to be.
+/// A file to write.
 pub struct Output {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// In which form.
+    /// Its format.
     pub form: Form,
 }
 
-/// One that is complete, beside its place.
+/// A complete file under a temporary name.
 pub struct Filled {
     output: Output,
     file: NamedTempFile,
     written: Written,
 }
 
-/// Where each recording goes: `to` is the only one's file, or a folder.
+/// Output file of each recording: `to` is the file of a single recording, or a folder.
 pub fn outputs(
     files: &[PathBuf],
     forms: Vec<Form>,
@@ -63,7 +63,7 @@ pub fn outputs(
     each.collect()
 }
 
-/// The name in a folder: that of the recording, with the end by which studies know the form.
+/// The file's name in a folder: the recording's name, with the extension that studies expect for the format.
 fn name(file: &Path, form: Form, up: bool) -> PathBuf {
     let stem = file.file_stem().unwrap_or(OsStr::new("recording"));
     let mut name = stem.to_owned();
@@ -75,7 +75,7 @@ fn name(file: &Path, form: Form, up: bool) -> PathBuf {
     name.into()
 }
 
-/// What stands there may be replaced, but not the recording, and nothing that is no file.
+/// An existing file may be replaced, unless it is the recording itself or no regular file.
 fn check(file: &Path, path: &Path) -> Result<(), BadInput> {
     let Ok(there) = path.metadata() else {
         return Ok(());
@@ -97,11 +97,11 @@ fn check(file: &Path, path: &Path) -> Result<(), BadInput> {
 }
 
 impl Output {
-    /// Writes the recording beside its place.
+    /// Writes the recording to a temporary file beside its target.
     pub fn fill(self, recorded: &Recorded, bin: Duration) -> Result<Filled> {
         let folder = self.path.parent().filter(|folder| *folder != Path::new(""));
         let mut builder = tempfile::Builder::new();
-        // As if it were made by a shell: the user's mask decides.
+        // The permissions of a file that a shell makes: 0666 under the user's mask.
         let builder = builder
             .prefix(".import-")
             .permissions(Permissions::from_mode(0o666));
@@ -121,7 +121,7 @@ impl Output {
 }
 
 impl Filled {
-    /// Puts it in its place.
+    /// Renames the file to its target.
     pub fn keep(self) -> Result<(Output, Written)> {
         let kept = self.file.persist(&self.output.path);
         of_output(kept.map_err(|error| error.error), &self.output.path)?;

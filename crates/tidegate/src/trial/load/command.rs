@@ -16,39 +16,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use tidegate_lab::{Caller, die_with_parent};
 
-/// A command that has failed so often in a slot will not do better.
+/// A command that has failed this often in a slot is given up.
 const FAILURES: usize = 3;
 
-/// Lines of a command's standard error that are kept.
+/// How many lines of a command's standard error are kept.
 const LINES: usize = 3;
 
-/// Commands, whose they are, and where.
+/// Commands to run, their user and their group.
 pub struct Loads<'a> {
     pub commands: &'a [Vec<OsString>],
     pub caller: Option<&'a Caller>,
     pub group: Option<&'a ControlGroup>,
 }
 
-/// Those that run.
+/// Commands that run.
 pub struct Running<'a> {
     loads: Loads<'a>,
     processes: Vec<Process>,
 }
 
-/// One of them.
+/// A running command.
 struct Process {
-    /// Which command it is.
+    /// Its place among the commands.
     command: usize,
     child: Child,
     said: Said,
     failures: usize,
 }
 
-/// The last lines that it said.
+/// The last lines of its standard error.
 type Said = Arc<Mutex<VecDeque<String>>>;
 
 impl<'a> Loads<'a> {
-    /// Starts each of them so many times.
+    /// Starts each command `times` times.
     pub fn start(self, times: usize) -> Result<Running<'a>> {
         let mut running = Running {
             loads: self,
@@ -82,7 +82,7 @@ impl<'a> Loads<'a> {
         if let Some(caller) = self.caller {
             caller.take(&mut command);
         }
-        // Last, as it is forgotten when the user changes.
+        // Set last: the kernel forgets it when the process changes its user.
         die_with_parent(&mut command);
         let mut child = command
             .spawn()
@@ -98,7 +98,7 @@ impl<'a> Loads<'a> {
 }
 
 impl Running<'_> {
-    /// A command that has ended is started anew: its file was short.
+    /// Restarts commands that have ended, since their files were short.
     pub fn step(&mut self) -> Result<()> {
         for process in &mut self.processes {
             let Some(status) = process.child.try_wait()? else {
@@ -119,7 +119,7 @@ impl Running<'_> {
             *process = self.loads.run(process.command)?;
             process.failures = failures;
             if failures > 0 {
-                // The reason may stand in what it said before.
+                // The reason may be in the lines before the restart.
                 let mut now = process.said.lock().unwrap_or_else(PoisonError::into_inner);
                 let before = said.lock().unwrap_or_else(PoisonError::into_inner);
                 now.extend(before.iter().cloned());
@@ -133,7 +133,7 @@ impl Running<'_> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         for process in &self.processes {
-            // It may have ended already.
+            // The process may have ended already.
             let _ = killpg(Pid::from_raw(process.child.id() as i32), Signal::SIGKILL);
         }
         if let Some(group) = self.loads.group {
@@ -145,7 +145,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Keeps the last lines. Whoever has inherited the pipe may keep it open: the thread is not waited for.
+/// Keeps the last lines. A process that inherited the pipe may keep it open, so we never wait for this thread.
 fn listen(errors: Option<ChildStderr>) -> Said {
     let said = Said::default();
     let keep = Arc::clone(&said);
@@ -163,7 +163,7 @@ fn listen(errors: Option<ChildStderr>) -> Said {
     said
 }
 
-/// The command that fetches what stands there and keeps nothing of it: by curl, or by wget.
+/// The command that downloads the URL and discards the data, by curl or wget.
 ///
 /// # Errors
 /// If neither is installed.

@@ -10,18 +10,18 @@ use tidegate_probe::net::{Client, Direction, Failure, Key};
 /// TCP connections of one load.
 const CONNECTIONS: usize = 4;
 
-/// A server, and which way it is to be loaded.
+/// A server, and the direction to load.
 #[derive(Clone, Debug)]
 pub struct Far {
-    /// Where it is.
+    /// The server's address.
     pub server: SocketAddr,
     /// Its key.
     pub key: Key,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 
-/// What runs.
+/// Running connections.
 pub struct Running {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), Failure>>>,
@@ -42,13 +42,13 @@ impl Far {
 }
 
 impl Running {
-    /// In a session of their own.
+    /// Starts the connections, in a session of their own.
     pub fn start(far: &Far, times: usize) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let (far, stop) = (far.clone(), Arc::clone(&over));
         let thread = thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
-                // A session's data have an end: then there is another.
+                // A session has a data budget: when it is used up, we open another session.
                 let mut client = Client::open(far.server, &far.key, Arc::clone(&stop))?;
                 let bytes = client.budget();
                 client.fill(far.direction, times * CONNECTIONS, bytes)?;
@@ -61,7 +61,7 @@ impl Running {
         }
     }
 
-    /// Fails if it has ended.
+    /// An error if the connections have ended.
     pub fn step(&mut self) -> Result<()> {
         if !self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Round trips of ICMP's echoes.
+//! Round trips by ICMP echo.
 
 use super::{Questions, Step, is_v4, note};
 use crate::icmp::{REQUEST_4, REQUEST_6, seal, socket_that_hears};
@@ -13,23 +13,23 @@ use std::time::Instant;
 const REPLY_4: u8 = 0;
 const REPLY_6: u8 = 129;
 
-/// Header, secret, number, and as much more as ping(8) sends.
+/// Header, secret and number, padded to the size that ping(8) uses.
 const LENGTH: usize = 64;
 
-/// Of ICMP.
+/// Length of the ICMP header.
 const HEADER: usize = 8;
 
-/// Asks for echoes.
+/// Sends echo requests.
 pub struct Echoes {
     socket: OwnedFd,
     to: SockaddrStorage,
     v4: bool,
-    /// What nobody knows who does not see the echoes.
+    /// Only a host that sees our echoes knows it.
     secret: [u8; 8],
 }
 
 impl Echoes {
-    /// From that address by that interface.
+    /// Opens a socket for echoes to that address through that interface.
     pub fn open(to: IpAddr, interface: &str) -> Result<Self, Errno> {
         let v4 = is_v4(to);
         let answers = if v4 { REPLY_4 } else { REPLY_6 };
@@ -43,11 +43,11 @@ impl Echoes {
         })
     }
 
-    /// Asks if it is time to, and takes answers.
+    /// Sends a probe if one is due, and takes answers.
     pub fn step(&mut self, questions: &Questions, step: Step) {
         if let Some(number) = step.asks {
             let packet = packet(self.v4, self.secret, number);
-            // What does not go is an echo that is lost.
+            // If the socket refuses it, the probe counts as lost.
             let _ = sendto(
                 self.socket.as_raw_fd(),
                 &packet,
@@ -57,7 +57,7 @@ impl Echoes {
         }
         let left = step.until.saturating_duration_since(Instant::now());
         let mut ready = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        // Rounded up, or it would turn round and round within the last millisecond.
+        // Rounded up: otherwise the loop would spin during the last millisecond.
         let timeout = PollTimeout::from(left.as_millis().min(1000) as u16 + 1);
         let _ = poll(&mut ready, timeout);
         let mut buffer = [0; 256];
@@ -68,10 +68,10 @@ impl Echoes {
         }
     }
 
-    /// Which question that answers, if it is an answer to one of ours.
+    /// The number of the probe that this packet answers, if it answers one of ours.
     fn read(&self, packet: &[u8]) -> Option<usize> {
         let (header, reply) = if self.v4 {
-            // An IPv4 header stands before it.
+            // An IPv4 header comes first.
             (usize::from(packet.first()? & 15) * 4, REPLY_4)
         } else {
             (0, REPLY_6)

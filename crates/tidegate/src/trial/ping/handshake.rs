@@ -1,4 +1,4 @@
-//! TCP's handshake: how long a connection takes to open, or to be refused.
+//! Round trips by TCP handshake: how long it takes until a connection opens or is refused.
 
 use super::{Questions, Step, TIMEOUT, note};
 use nix::errno::Errno;
@@ -20,7 +20,7 @@ pub struct Handshakes {
 }
 
 impl Handshakes {
-    /// To that place by that interface.
+    /// Connections to that address through that interface.
     pub fn of(to: SocketAddr, interface: &str) -> Self {
         Self {
             to,
@@ -28,13 +28,13 @@ impl Handshakes {
         }
     }
 
-    /// Asks if it is time to. Each question has a thread, which waits for its answer.
+    /// Sends a probe if one is due. A thread for each probe waits for its answer.
     pub fn step(&self, questions: &Questions, step: Step) {
         if let Some(number) = step.asks {
             let (to, interface) = (self.to, self.interface.clone());
             let questions = Arc::clone(questions);
             thread::spawn(move || {
-                // Who refuses has answered as well.
+                // A refusal is an answer, too.
                 if matches!(open(to, &interface), Ok(()) | Err(Errno::ECONNREFUSED)) {
                     note(&questions, number);
                 }
@@ -51,7 +51,7 @@ fn open(to: SocketAddr, interface: &str) -> Result<(), Errno> {
     };
     let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&socket, BindToDevice, &interface.into())?;
-    // connect(2) gives up by that, too.
+    // This also limits connect(2).
     setsockopt(
         &socket,
         SendTimeout,

@@ -3,7 +3,7 @@ use super::super::slot::{RoundTrip, Way};
 use super::super::words;
 use super::*;
 
-/// A slot with 50 round trips around that median.
+/// A slot with 50 round trips around this median.
 fn slot(pair: usize, steered: bool, ms: f64) -> Slot {
     let purpose = if pair == 0 {
         Purpose::WarmUp
@@ -34,7 +34,7 @@ fn slot(pair: usize, steered: bool, ms: f64) -> Slot {
     }
 }
 
-/// Six pairs and the one before them: delays in ms with steering, and without.
+/// Six pairs after a warm-up: delays in ms with steering, and without.
 fn trial(delays: [[f64; 2]; 6]) -> Measured {
     let warm_up = [slot(0, true, 5000.0), slot(0, false, 53.0)];
     let pairs = (1..).zip(delays);
@@ -49,7 +49,7 @@ fn trial(delays: [[f64; 2]; 6]) -> Measured {
 
 fn judged(measured: &Measured) -> Decision {
     let finding = judge(measured);
-    // There is a sentence for each.
+    // Every finding has a sentence.
     assert!(words::headline(&finding).ends_with('.'));
     let said = words::sentences(&finding, measured.cut_short);
     assert!(said.iter().all(|sentence| !sentence.is_empty()));
@@ -154,7 +154,7 @@ fn a_queue_that_stays_is_of_others() {
         [305.0, 301.0],
     ];
     assert_eq!(judged(&trial(same)), no_difference(Because::OthersQueue));
-    // Unless nothing of it was steered at all.
+    // Unless nothing was steered at all.
     let mut left = trial(same);
     for slot in &mut left.slots {
         let way = &mut slot.carried[0];
@@ -252,7 +252,7 @@ fn the_load_goes_where_most_of_it_goes() {
     assert_eq!(judge(&measured).direction, Direction::Up);
 }
 
-/// A trial whose load carries so much less while it is steered, over the same delay or another.
+/// A trial with these delays, whose load carries this much less while it is steered.
 fn with_less(delays: [[f64; 2]; 6], part: f64) -> Measured {
     let mut measured = trial(delays);
     for (number, slot) in measured.slots.iter_mut().enumerate() {
@@ -282,7 +282,7 @@ fn a_load_that_gives_its_share_away_is_hurt() {
     assert!(said.contains("% of its rate"), "{said}");
     assert!(!said.contains("longer"), "{said}");
     assert!(words::headline(&finding).contains("to others"));
-    // What nobody would notice is not called a loss.
+    // A loss that nobody would notice is not reported.
     let decision = judged(&with_less(OTHERS, 0.9));
     assert_eq!(decision, no_difference(Because::OthersQueue));
 }
@@ -321,7 +321,7 @@ fn a_link_that_others_load_is_not_called_idle() {
     }
     let said = |measured: &Measured| words::sentences(&judge(measured), None).join(" ");
     assert!(!judge(&measured).others_load);
-    // It may be far away.
+    // The host may be far away.
     assert!(said(&measured).contains("satellite"));
     measured.slots[3].round_trips[7].ms = 51.0;
     assert!(judge(&measured).others_load);

@@ -3,7 +3,7 @@ use crate::top::tests::{RECORD, START_US, quic, snapshot};
 use crate::udp::Rule;
 use tidegate_agent::{Directions, LinkLayer};
 
-/// The snapshots' interface.
+/// The interface of the snapshots.
 fn wwan0() -> Interface {
     Interface {
         name: "wwan0".into(),
@@ -12,7 +12,7 @@ fn wwan0() -> Interface {
     }
 }
 
-/// On that, for downloads, with these records.
+/// A snapshot of a hold on wwan0, for downloads, with these records.
 fn watched(flows: Vec<Seen>) -> HoldSnapshot {
     HoldSnapshot {
         flows,
@@ -41,7 +41,7 @@ fn record(port: u16) -> Seen {
     }
 }
 
-/// The port of the snapshots' flow.
+/// The local port of the snapshots' flow.
 const OWN: u16 = 50_000;
 
 fn state(watched: &HoldSnapshot, way: &WindowlessView) -> Option<Holding> {
@@ -65,10 +65,10 @@ fn a_flow_has_its_record_s_state_or_the_reason_for_having_none() {
     watched.gate_gone = true;
     assert_eq!(state(&watched, &bulk), Some(Holding::GateGone));
     watched.gate_gone = false;
-    // Another's record.
+    // A record of another flow.
     watched.flows = vec![record(OWN + 1)];
     assert_eq!(state(&watched, &bulk), Some(Holding::NotBulk));
-    // As many others as there is place for, of late.
+    // Recent flows take all places.
     watched.flows = (0..HoldPrograms::PLACES as u16)
         .map(|n| record(n + 1))
         .collect();

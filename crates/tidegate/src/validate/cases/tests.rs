@@ -122,7 +122,7 @@ fn the_shipped_scenarios_cover_what_they_promise() {
     assert!(has(Udp::Hold));
     for case in &cases {
         let seconds = case.seconds();
-        // Until what has no window has settled half a minute goes by.
+        // Flows without a window take half a minute to settle.
         let held = case.scenario.runs.iter().any(|r| r.udp == Udp::Hold);
         let most = if held { 70.0 } else { 30.0 };
         assert!((15.0..=most).contains(&seconds), "{}", case.scenario.name);

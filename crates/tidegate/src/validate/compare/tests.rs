@@ -87,7 +87,7 @@ fn repetitions_are_compared_by_their_medians() {
 fn an_empty_queue_agrees_only_with_an_empty_queue() {
     assert!(verdicts(run(1.0, 1.0, 0.0), run(1.0, 1.0, 0.0))[2]);
     assert!(!verdicts(run(1.0, 1.0, 0.0), run(1.0, 1.0, 0.1))[2]);
-    // Nothing measured is no agreement.
+    // No measurement is no agreement.
     let rows = compare("s", &[], &[], &Reasons::default());
     assert!(rows.iter().all(|row| !row.ok));
 }

@@ -1,49 +1,49 @@
-//! What the simulator says is chance: the range of a number over runs that differ in seeds alone.
+//! Chance according to the simulator: the range of a number over runs that differ only in seeds.
 
 use super::numbers::{Number, Unit};
 use serde::{Serialize, Serializer};
 
-/// A number of the kernel's that lies so far beyond the range still agrees, as a part of the range's end.
+/// A kernel's number that lies this far beyond the range still agrees, as a part of the range's limit.
 pub const WITHIN: f64 = 0.05;
 
-/// The kernel's number, and the simulator's.
+/// A number of the kernel, compared with the simulator's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Held {
     /// The scenario's name.
     pub scenario: String,
-    /// What kind of a number it is.
+    /// The kind of number.
     pub kind: &'static str,
-    /// Whose it is.
+    /// The workload or link it belongs to.
     pub of: String,
-    /// In what it is measured.
+    /// Its unit.
     pub unit: &'static str,
-    /// The kernel's.
+    /// The kernel's value.
     pub kernel: f64,
-    /// The simulator's least,
+    /// The simulator's smallest value,
     pub least: f64,
     /// median,
     pub median: f64,
     /// and largest.
     pub largest: f64,
-    /// Whether the kernel's is within the range and a twentieth of it.
+    /// Whether the kernel's value is within the range, widened by [`WITHIN`].
     pub agrees: bool,
-    /// How many times as large it is as the nearest end of the range, or as small; 1 within it; none where only one of the
-    /// two has it.
+    /// The ratio between the value and the nearest limit of the range, at least 1; 1 within the range; none if only one
+    /// side has the number.
     #[serde(serialize_with = "finite")]
     pub times: f64,
-    /// The kernel's further ones, of the same scenario; not a number where it has none.
+    /// The kernel's values in further runs of the same scenario; NaN for a run that lacks the number.
     pub again: Vec<f64>,
-    /// As `times`, of the median of all the kernel's.
+    /// Like `times`, for the median of all the kernel's values.
     #[serde(serialize_with = "finite")]
     pub confirmed: f64,
-    /// The share of the simulator's that are smaller; half of those that are equal. Over many scenarios a half in the
-    /// mean, unless one of the two is biased.
+    /// The part of the simulator's values that are smaller, counting half of the equal ones. Over many scenarios its
+    /// mean is a half, unless one of the two is biased.
     pub rank: f64,
 }
 
-/// Holds the kernel's runs, the first of them above all, against those of the simulator. A number that only one of the two has differs: what all of
-/// the simulator's runs have and the kernel's has not, and what the kernel's has and none of theirs. One that is sampled is
-/// compared where both have it: whether there was a connection long enough is in others.
+/// Compares the kernel's runs, mainly the first, with the simulator's. A number that only one side has differs if all
+/// of the simulator's runs have it and the kernel's has not, or the reverse. Sampled numbers are only compared if both
+/// sides have them: whether a connection lasted long enough for samples shows in other numbers.
 pub fn hold(scenario: &str, kernels: &[Vec<Number>], sims: &[Vec<Number>]) -> Vec<Held> {
     let Some((kernel, again)) = kernels.split_first() else {
         return Vec::new();
@@ -106,14 +106,14 @@ fn held(scenario: &str, number: &Number, again: Vec<f64>, mut sims: Vec<f64>) ->
     }
 }
 
-/// The median; of two their mean.
+/// The median; the mean of two middle values.
 fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
     f64::midpoint(values[last / 2], values[last.div_ceil(2)])
 }
 
-/// Among the simulator's, what differs by less than the unit's slack being equal.
+/// The kernel's rank among the simulator's values; differences below the unit's slack count as equal.
 fn rank(number: &Number, sims: &[f64]) -> f64 {
     let slack = number.unit.slack();
     let below = |sim: &&f64| **sim < number.value - slack;
@@ -125,12 +125,12 @@ fn rank(number: &Number, sims: &[f64]) -> f64 {
     0.5 + (below as f64 - above as f64) / (2.0 * sims.len().max(1) as f64)
 }
 
-/// As JSON has it: what is not finite is nothing.
+/// For JSON: infinite values and NaN become null.
 pub fn finite<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     value.is_finite().then_some(*value).serialize(to)
 }
 
-/// How many times beyond the nearest end, with the unit's slack on both.
+/// The ratio to the nearest limit of the range, with the unit's slack added to both.
 fn beyond(value: f64, least: f64, largest: f64, unit: Unit) -> f64 {
     let slack = unit.slack();
     if value > largest + slack {
@@ -195,7 +195,7 @@ mod tests {
             );
             assert!(!held.agrees);
         }
-        // A number that the kernel has once: the simulator has it, and has not.
+        // A number that the kernel has in one of three runs, and the simulator in some.
         let kernels = [vec![number(40.0)], vec![], vec![]];
         assert_eq!(hold("1", &kernels, &sims)[0].confirmed, f64::INFINITY);
         assert_eq!(hold("1", &kernels, &[vec![]])[0].confirmed, 1.0);
@@ -208,7 +208,7 @@ mod tests {
             (&some, vec![none.clone(), none.clone()], vec![false]),
             (&some, vec![none.clone(), some.clone()], vec![true]),
             (&none, vec![some.clone(), some.clone()], vec![false]),
-            // That it is missing is chance.
+            // Its absence is chance.
             (&none, vec![some.clone(), none.clone()], vec![]),
         ] {
             let held = hold("1", std::slice::from_ref(kernel), &sims);

@@ -1,7 +1,7 @@
-//! Scenarios drawn by chance, of all that both the simulator and the laboratory can run.
+//! Draws random scenarios from all that both the simulator and the laboratory can run.
 //!
-//! What is drawn is a file's text, not a [`tidegate_scenario::Scenario`]: it can be written down, changed key by key, and
-//! read by every other command.
+//! We draw a file's text, not a [`tidegate_scenario::Scenario`]: it can be saved, changed key by key, and read by every
+//! other command.
 
 mod links;
 mod workloads;
@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use tidegate_random::Draw;
 use toml::{Table, Value};
 
-/// Seconds of a drawn run, and those at its start that do not count.
+/// Seconds of a run, and how many of the first do not count.
 const DURATION_S: f64 = 12.0;
 const WARMUP_S: f64 = 2.0;
 
-/// A scenario, and the recordings that its links play.
+/// A scenario, with the recordings that its links play.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// The file, key by key.
+    /// The file's keys and values.
     pub table: Table,
-    /// Files beside it, each with a line for a packet's turn: milliseconds.
+    /// Trace files: each line is a packet's delivery time in milliseconds.
     pub traces: BTreeMap<&'static str, String>,
 }
 
-/// Draws the scenario of that seed: always the same.
+/// Draws the scenario of this seed; the same seed gives the same scenario.
 pub fn draw(seed: u64) -> Drawn {
     let draw = &mut Draw::new(seed);
     let mbps = draw.between(0.05, 1000.0);
@@ -53,7 +53,7 @@ fn single(key: &str, value: impl Into<Value>) -> Table {
     Table::from_iter([(key.to_owned(), value.into())])
 }
 
-/// Puts `key = value` into it with that probability.
+/// Inserts `key = value` with this probability.
 fn perhaps<T: Into<Value>>(
     draw: &mut Draw,
     probability: f64,
@@ -66,7 +66,7 @@ fn perhaps<T: Into<Value>>(
     }
 }
 
-/// A whole number of two digits between them, each ratio as likely as any other.
+/// A whole number with two significant digits between these, distributed uniformly on a logarithmic scale.
 fn whole(draw: &mut Draw, low: f64, high: f64) -> i64 {
     draw.between(low, high).round() as i64
 }

@@ -1,4 +1,4 @@
-//! What the kernel makes of all scenarios: slow links side by side, fast ones alone.
+//! Runs all scenarios on the kernel: slow links in parallel, fast ones alone.
 
 use super::super::cases::Case;
 use super::super::measure::once_in_laboratory;
@@ -11,14 +11,14 @@ use std::thread;
 use tidegate_scenario::RunResult;
 use tidegate_terminal::Bar;
 
-/// So many Mbit/s, both directions together, a core forwards beside others without being late.
+/// The rate in Mbit/s, both directions together, that a core can forward beside other work without being late.
 const MBPS_A_CORE: f64 = 40.0;
 
-/// Laboratories side by side, for each core: of all scenarios first, then of those whose runs do not count because the
-/// machine was too busy.
+/// How many laboratories run in parallel on each core: first for all scenarios, then for those whose runs do not count
+/// because the machine was too busy.
 const SIDE_BY_SIDE: [usize; 2] = [4, 1];
 
-/// Runs and keeps them all. Stopped, it leaves the others as they are.
+/// Runs them all and keeps the results. If it is stopped, the rest stays unchanged.
 ///
 /// # Errors
 /// The laboratory's, or if a folder cannot be written.
@@ -28,13 +28,13 @@ pub fn run_all(trials: &mut [Trial], stop: &Arc<AtomicBool>) -> Result<()> {
     for workers in SIDE_BY_SIDE.map(|each| each * cores) {
         side_by_side(trials, workers, stop, &bar)?;
     }
-    // At last alone.
+    // Finally one by one.
     side_by_side(trials, 1, stop, &bar)?;
     bar.end();
     Ok(())
 }
 
-/// All that do not count yet, by so many workers.
+/// Runs all that do not count yet, with this many workers.
 fn side_by_side(
     trials: &mut [Trial],
     workers: usize,
@@ -45,7 +45,7 @@ fn side_by_side(
     let again = trials
         .iter_mut()
         .filter(|t| !matches!(t.kernel, Kernel::Counts(_)));
-    // The slow ones first, so that they wait for none that runs alone.
+    // Slow ones first, so that they need not wait for one that runs alone.
     let mut waiting: Vec<_> = again.map(|t| (mbps(&t.case), t)).collect();
     waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
     let waiting = Mutex::new(waiting);
@@ -66,7 +66,7 @@ fn side_by_side(
     })
 }
 
-/// One run, kept if it counts.
+/// Runs a scenario once, and keeps the result if it counts.
 fn run(trial: &mut Trial, stop: &Arc<AtomicBool>) -> Result<()> {
     let run = on_kernel(&trial.case, stop).with_context(|| trial.name.clone())?;
     trial.kernel = match run {
@@ -79,7 +79,7 @@ fn run(trial: &mut Trial, stop: &Arc<AtomicBool>) -> Result<()> {
     trial.keep()
 }
 
-/// Runs a scenario so many times more by itself, and keeps what counts.
+/// Runs a scenario `times` times more, alone, and keeps the results that count.
 ///
 /// # Errors
 /// The laboratory's, or if the folder cannot be written.
@@ -95,7 +95,7 @@ pub fn run_again(trial: &mut Trial, times: u32, stop: &Arc<AtomicBool>) -> Resul
     trial.keep()
 }
 
-/// The scenario's first run with its curves; none if it was stopped.
+/// The result of the scenario's first run, with curves; none if it was stopped.
 ///
 /// # Errors
 /// The laboratory's.
@@ -105,7 +105,7 @@ pub fn on_kernel(case: &Case, stop: &Arc<AtomicBool>) -> Result<Option<RunResult
     Ok(runs.into_iter().next())
 }
 
-/// Mbit/s of both directions in the mean.
+/// The mean rate in Mbit/s, both directions together.
 pub fn mbps(case: &Case) -> f64 {
     let inputs = case.repetition(0).map(|setup| setup.inputs);
     inputs.map_or(f64::INFINITY, |inputs| {
@@ -120,14 +120,14 @@ pub struct Room {
     left: Condvar,
 }
 
-/// Some of them, until it is dropped.
+/// A reserved part of that rate; free again when dropped.
 pub struct Place<'a> {
     room: &'a Room,
     mbps: f64,
 }
 
 impl Room {
-    /// As many as its cores can.
+    /// The rate that this machine's cores can forward.
     pub fn of_this_machine() -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -137,7 +137,7 @@ impl Room {
         }
     }
 
-    /// Waits until there is room for so many; what needs more than there are is alone.
+    /// Waits until this rate is free; a rate above the machine's runs alone.
     pub fn take(&self, mbps: f64) -> Place<'_> {
         let mbps = mbps.min(self.all);
         let full = |taken: &mut f64| *taken + mbps > self.all;
@@ -151,7 +151,7 @@ impl Room {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut taken = locked(&self.room.taken);
-        // Sums of fractions leave a rest.
+        // Rounding errors add up: reset a remainder to 0.
         *taken = (*taken - self.mbps).max(0.0);
         if *taken < 1e-9 {
             *taken = 0.0;

@@ -1,9 +1,9 @@
-//! What of a run is held against what chance makes of it.
+//! The numbers of a run that are compared.
 
 use std::collections::BTreeMap;
 use tidegate_scenario::{FlowDirection, FlowResult, LinkResult, Quantiles, RunResult, Series};
 
-/// In what a number is measured.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
     /// Bits per second.
@@ -17,7 +17,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As JSON has it.
+    /// Its name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bps => "bps",
@@ -27,7 +27,7 @@ impl Unit {
         }
     }
 
-    /// Differences up to this one do not count, whatever the number's size.
+    /// The largest difference that never counts, whatever the number's size.
     pub const fn slack(self) -> f64 {
         match self {
             Self::Bps => 10_000.0,
@@ -38,25 +38,25 @@ impl Unit {
     }
 }
 
-/// A number of one run: its kind, whose it is, unit, value.
+/// A number of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
-    /// What is measured, as reports call it.
+    /// The kind of number, as reports call it.
     pub kind: &'static str,
-    /// A workload's name, or a link's.
+    /// The name of a workload or a link.
     pub of: String,
-    /// In what it is measured.
+    /// Its unit.
     pub unit: Unit,
-    /// How much.
+    /// Its value.
     pub value: f64,
-    /// Whether it is a mean of what was sampled while there was a connection: where that was short, there is none.
+    /// Whether it is a mean of samples taken during a connection: a short connection has none.
     pub sampled: bool,
 }
 
-/// Points of a curve, ten a second, whose mean says something.
+/// How many points of a curve a mean needs; there are ten a second.
 const ENOUGH: f64 = 10.0;
 
-/// Numbers of a run, as they are found.
+/// Collects the numbers of a run.
 #[derive(Default)]
 struct Numbers(Vec<Number>);
 
@@ -71,7 +71,7 @@ impl Numbers {
         });
     }
 
-    /// A round trip, or another number that is sampled; 0 is none.
+    /// Adds a round trip or another sampled number; 0 means there are no samples.
     fn add_sampled(&mut self, kind: &'static str, of: &str, unit: Unit, value: f64) {
         if value > 0.0 {
             self.add(kind, of, unit, value);
@@ -80,7 +80,7 @@ impl Numbers {
     }
 }
 
-/// All numbers of a run whose first `warmup_s` do not count, in an order that is the same for all runs of a scenario.
+/// All numbers of a run without its first `warmup_s`, in the same order for all runs of a scenario.
 pub fn numbers(run: &RunResult, warmup_s: f64) -> Vec<Number> {
     let mut all = Numbers::default();
     for (name, flows) in by_workload(run) {
@@ -105,7 +105,7 @@ pub fn numbers(run: &RunResult, warmup_s: f64) -> Vec<Number> {
     all.0
 }
 
-/// All connections of a workload together; which of them is which is chance.
+/// Numbers of all connections of a workload together: which of them is which is chance.
 fn workload(all: &mut Numbers, name: &str, flows: &[&FlowResult]) {
     let sum = |of: fn(&FlowResult) -> f64| flows.iter().map(|f| of(f)).sum::<f64>();
     let count = flows.len() as f64;
@@ -117,7 +117,7 @@ fn workload(all: &mut Numbers, name: &str, flows: &[&FlowResult]) {
         all.add("least flow's goodput", name, Unit::Bps, least);
         all.add("largest flow's goodput", name, Unit::Bps, largest);
     }
-    // Those that were over before there was a sample have none.
+    // Connections that ended before their first sample have no round trip.
     let sampled = flows.iter().filter(|f| f.rtt_ms.p50 > 0.0).count().max(1) as f64;
     let (median, p95) = (
         sum(|f| f.rtt_ms.p50) / sampled,
@@ -148,7 +148,7 @@ fn link(all: &mut Numbers, name: &str, link: &LinkResult) {
     all.add("marks", name, Unit::Packets, link.marks as f64);
 }
 
-/// Connections by the workload that they are of.
+/// Connections grouped by workload.
 fn by_workload(run: &RunResult) -> BTreeMap<String, Vec<&FlowResult>> {
     let mut workloads: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for flow in &run.flows {
@@ -160,12 +160,12 @@ fn by_workload(run: &RunResult) -> BTreeMap<String, Vec<&FlowResult>> {
     workloads
 }
 
-/// The workload of a connection of that name.
+/// The workload that the connection of this name belongs to.
 fn workload_of(flow: &str) -> &str {
     flow.split('#').next().unwrap_or_default().trim_end()
 }
 
-/// Both windows of each workload: means over its connections and the time that counts.
+/// The windows of each workload: means over its connections after the warm-up.
 fn windows(series: &[Series], warmup_s: f64) -> BTreeMap<(&'static str, String), (Unit, f64)> {
     let mut means: BTreeMap<_, (Unit, f64, f64)> = BTreeMap::new();
     for curve in series {

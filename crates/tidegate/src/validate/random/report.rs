@@ -1,4 +1,4 @@
-//! What came of all drawn scenarios: for people a table, for programs JSON.
+//! The report on all random scenarios: a table for people, JSON for programs.
 
 use super::chance::Held;
 use crate::provenance::print_json;
@@ -9,51 +9,51 @@ use std::io::Write;
 use tidegate_scenario::Provenance;
 use tidegate_terminal::{self as terminal, Style, Table};
 
-/// The share of numbers that is to agree, and how many times beyond chance none may be.
+/// The part of the numbers that must agree, and the ratio to the range that none may reach.
 const GOAL: f64 = 0.97;
 pub const WORST: f64 = 2.0;
 
-/// So many differences are listed for people.
+/// How many differences the table lists.
 const LISTED: usize = 40;
 
-/// What came of all.
+/// The results of all scenarios.
 #[derive(Default)]
 pub struct Report {
     held: Vec<Held>,
-    /// How many numbers of a further run of the simulator's there are, and agree.
+    /// How many numbers of the simulator's further run were compared, and how many agree.
     own: [usize; 2],
     scenarios: u32,
     doubtful: Vec<Doubtful>,
-    /// Scenarios that were not held.
+    /// Scenarios that were not compared.
     pub unfinished: u32,
 }
 
-/// A scenario whose run on the kernel does not count.
+/// A scenario whose kernel run does not count.
 #[derive(Serialize)]
 struct Doubtful {
     scenario: String,
     warning: String,
 }
 
-/// All numbers of a kind.
+/// Totals of a kind of number.
 #[derive(Default, Serialize)]
 struct Kind {
     numbers: usize,
     agree: usize,
-    /// How many times beyond chance the furthest is, 1 if none is; none where only one of the two has it.
+    /// The largest ratio to the range, at least 1; none if only one side has a number.
     #[serde(serialize_with = "super::chance::finite")]
     furthest: f64,
-    /// The mean of the kernel's ranks among the simulator's: a half, unless one of the two is biased.
+    /// The mean rank of the kernel's values among the simulator's: a half, unless one of the two is biased.
     rank: f64,
 }
 
-/// As `--json` has it.
+/// The report in JSON.
 #[derive(Serialize)]
 struct Json<'a> {
     scenarios: u32,
     unfinished: u32,
     share: f64,
-    /// The share of a further run of the simulator's.
+    /// The same for the simulator's further run.
     own_share: f64,
     kinds: BTreeMap<&'static str, Kind>,
     doubtful: &'a [Doubtful],
@@ -61,7 +61,7 @@ struct Json<'a> {
 }
 
 impl Report {
-    /// Of one more scenario, with those of a further run of the simulator's.
+    /// Adds a scenario, with the numbers of the simulator's further run.
     pub fn add(&mut self, held: Vec<Held>, own: &[Held]) {
         self.scenarios += 1;
         self.own[0] += own.len();
@@ -69,7 +69,7 @@ impl Report {
         self.held.extend(held);
     }
 
-    /// Of one that the kernel was too busy for.
+    /// Adds a scenario whose kernel run does not count.
     pub fn add_doubtful(&mut self, scenario: &str, warning: &str) {
         self.doubtful.push(Doubtful {
             scenario: scenario.to_owned(),
@@ -77,7 +77,7 @@ impl Report {
         });
     }
 
-    /// The furthest number of each of so many scenarios, the furthest first.
+    /// The number with the largest ratio in each of up to `most` scenarios, the largest first.
     pub fn furthest(&self, most: usize) -> Vec<Held> {
         let mut furthest: Vec<Held> = Vec::new();
         let confirmed = |held: &Held| held.times.min(held.confirmed);
@@ -92,12 +92,12 @@ impl Report {
         furthest
     }
 
-    /// Scenarios that are done.
+    /// How many scenarios are done.
     pub fn done(&self) -> u32 {
         self.scenarios + self.doubtful.len() as u32
     }
 
-    /// Whether enough agrees, and nothing is far beyond chance.
+    /// Whether enough numbers agree, and none is far beyond chance.
     pub fn reaches_the_goals(&self) -> bool {
         self.share() >= GOAL && !self.held.iter().any(is_far)
     }
@@ -107,7 +107,7 @@ impl Report {
         agree as f64 / self.held.len().max(1) as f64
     }
 
-    /// What a simulator that is the kernel would have.
+    /// The share that a perfect simulator would reach.
     fn own_share(&self) -> f64 {
         self.own[1] as f64 / self.own[0].max(1) as f64
     }
@@ -127,14 +127,14 @@ impl Report {
         kinds
     }
 
-    /// The furthest first.
+    /// The differences, the largest ratio first.
     fn differences(&self) -> Vec<&Held> {
         let mut differ: Vec<_> = self.held.iter().filter(|held| !held.agrees).collect();
         differ.sort_by(|a, b| b.times.total_cmp(&a.times));
         differ
     }
 
-    /// Prints it.
+    /// Prints the report.
     pub fn show(&self, json: bool, from: Provenance) -> Result<()> {
         if json {
             let json = Json {
@@ -223,12 +223,12 @@ impl Report {
     }
 }
 
-/// Whether a number is far beyond chance, and stays so in further runs of the kernel's.
+/// Whether a number is far beyond chance, and stays so in further kernel runs.
 fn is_far(held: &Held) -> bool {
     held.times >= WORST && held.confirmed >= WORST
 }
 
-/// Of four digits.
+/// A number with up to four digits.
 fn short(x: f64) -> String {
     match x.abs() {
         x if x >= 1e6 => format!("{:.2}M", x / 1e6),

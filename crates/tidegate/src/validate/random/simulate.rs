@@ -1,4 +1,4 @@
-//! Thirty-one histories of a scenario in the simulator.
+//! Runs thirty-one histories of a scenario in the simulator.
 
 use super::super::cases::Case;
 use super::super::measure::simulated;
@@ -9,16 +9,16 @@ use std::thread;
 use std::time::Duration;
 use tidegate_scenario::RunResult;
 
-/// Runs of the simulator that say what is chance, and one more that is held against them as the kernel's is.
+/// Thirty runs of the simulator that define chance, and one more that is compared with them as the kernel's is.
 pub const RUNS: u32 = 31;
 
-/// The longest time that a host takes to wake: about what the laboratory's hosts add to a round trip.
+/// The longest time that a host takes to wake up: about what the laboratory's hosts add to a round trip.
 const WAKE: Duration = Duration::from_micros(100);
 
-/// All of them in their order, on all cores; none if it was stopped.
+/// All runs in order, on all cores; none if it was stopped.
 ///
 /// # Errors
-/// The simulator's.
+/// The simulator's error.
 pub fn simulate(case: &Case, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
     let next = AtomicU32::new(0);
     let work = || -> Result<Vec<(u32, RunResult)>> {
@@ -46,7 +46,7 @@ pub fn simulate(case: &Case, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
     Ok(all.into_iter().map(|(_, run)| run).collect())
 }
 
-/// The n-th of them; none if it was stopped.
+/// The n-th run; none if it was stopped.
 fn history(case: &Case, n: u32, stop: &Arc<AtomicBool>) -> Result<Option<RunResult>> {
     let options = tidegate_sim::Options {
         stop: Arc::clone(stop),

@@ -1,8 +1,8 @@
-//! A scenario that differs is made small: what can go without the difference going is taken away.
+//! Reduces a scenario that differs: it removes all that the difference does not need.
 //!
-//! It is delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) over the keys of
-//! the file: each candidate lacks something, or has a simpler number, and is kept if a number of the same kind still differs
-//! as much. What is no scenario is not run.
+//! This is delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) over the
+//! keys of the file. Each candidate lacks something or has a simpler number, and we keep it if a number of the same
+//! kind still differs as much. Invalid scenarios are not run.
 
 mod candidates;
 
@@ -23,18 +23,18 @@ use tidegate_scenario::{Comparison, Provenance, ResultSet, RunResult};
 use tidegate_terminal::Bar;
 use toml::Table;
 
-/// Candidates of a scenario that are run at most: some six minutes.
+/// The most candidates that are run: some six minutes.
 const TRIES: usize = 40;
 
-/// Names of the files: the small scenario, the one that is tried, and the curves.
+/// File names: the small scenario, the candidate, and the curves.
 const SMALL: &str = "small.toml";
 const TRIED: &str = "tried.toml";
 const PAGE: &str = "small.html";
 
-/// Makes each of these scenarios small.
+/// Reduces each of these scenarios.
 ///
 /// # Errors
-/// Those of either side.
+/// The laboratory's or the simulator's error.
 pub fn all(
     trials: &[Trial],
     furthest: &[Held],
@@ -73,7 +73,7 @@ fn make_small(
     let mut tries = 0;
     let mut turn = 0;
     while tries < TRIES && !stop.load(Ordering::Relaxed) {
-        // From where the last one was found: what did not go before seldom goes later.
+        // Go on after the last success: a candidate that failed before seldom works later.
         let Some(candidate) = candidates(&small).into_iter().nth(turn) else {
             break;
         };
@@ -93,7 +93,7 @@ fn make_small(
     show(folder, &small, from, stop)
 }
 
-/// Whether a number of the same kind differs, half as far at least.
+/// Whether a number of the same kind differs at least half as far.
 fn differs(case: &Case, like: &Held, stop: &Arc<AtomicBool>) -> Result<bool> {
     let Some((_, held)) = both(case, stop)? else {
         return Ok(false);
@@ -103,7 +103,7 @@ fn differs(case: &Case, like: &Held, stop: &Arc<AtomicBool>) -> Result<bool> {
     Ok(held.iter().any(same))
 }
 
-/// Both sides' first runs with their curves, and what is held; none if it was stopped or does not count.
+/// The first runs of both sides with curves, and the compared numbers; none if it was stopped or does not count.
 type Both = Option<([RunResult; 2], Vec<Held>)>;
 
 fn both(case: &Case, stop: &Arc<AtomicBool>) -> Result<Both> {
@@ -120,7 +120,7 @@ fn both(case: &Case, stop: &Arc<AtomicBool>) -> Result<Both> {
     Ok(Some(([kernel, sims.swap_remove(0)], held)))
 }
 
-/// Writes the small scenario, and both sides' curves on one page.
+/// Writes the small scenario, and a page with the curves of both sides.
 fn show(folder: &Path, small: &Table, from: &Provenance, stop: &Arc<AtomicBool>) -> Result<()> {
     let case = write_case(&folder.join(SMALL), small)?;
     let Some((runs, held)) = both(&case, stop)? else {
@@ -143,7 +143,7 @@ fn show(folder: &Path, small: &Table, from: &Provenance, stop: &Arc<AtomicBool>)
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// As a row of the page: the kernel's number beside the nearest that the simulator has.
+/// A row of the page: the kernel's number, and the nearest value in the simulator's range.
 fn comparison(held: &Held) -> Comparison {
     Comparison {
         scenario: held.of.clone(),

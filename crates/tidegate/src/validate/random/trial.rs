@@ -1,4 +1,4 @@
-//! A scenario that is held, in a folder of its own.
+//! A random scenario in its own folder.
 
 use super::super::cases::Case;
 use super::draw::draw;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use tidegate_scenario::{ResultSet, RunResult};
 use toml::Table;
 
-/// Names of the files in it: the scenario, and what the kernel made of it.
+/// File names: the scenario, and the kernel's results.
 const SCENARIO: &str = "scenario.toml";
 const KERNEL: &str = "kernel.json";
 
-/// What the kernel made of it.
+/// The kernel's results.
 #[derive(Debug)]
 pub enum Kernel {
-    /// The result, with its curves; after it those of further runs, if there were any.
+    /// The result with curves, followed by those of further runs, if there were any.
     Counts(Vec<RunResult>),
     /// Why the laboratory's run does not count.
     Doubtful(String),
@@ -26,7 +26,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// Those that count.
+    /// The runs that count.
     pub fn runs(&self) -> &[RunResult] {
         match self {
             Self::Counts(runs) => runs,
@@ -35,7 +35,7 @@ impl Kernel {
     }
 }
 
-/// A scenario, and the kernel's result.
+/// A scenario with the kernel's results.
 #[derive(Debug)]
 pub struct Trial {
     /// The folder's name.
@@ -49,7 +49,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Writes the scenario of that seed, with its recordings, into a folder of its own in `folder`.
+    /// Writes the scenario of this seed, with its recordings, into its own folder in `folder`.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -59,7 +59,7 @@ impl Trial {
         let folder = folder.join(&name);
         let write = || -> std::io::Result<()> {
             fs::create_dir_all(&folder)?;
-            // What an earlier scenario of that name has left is not this one's.
+            // Remove the result of an earlier scenario with this name.
             match fs::remove_file(folder.join(KERNEL)) {
                 Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
                 _ => {}
@@ -79,7 +79,7 @@ impl Trial {
         })
     }
 
-    /// Those of a folder that the kernel has run, in the order of their names.
+    /// The scenarios of a folder that have kernel results, ordered by name.
     ///
     /// # Errors
     /// If there are none, or one is malformed.
@@ -119,7 +119,7 @@ impl Trial {
         })
     }
 
-    /// Keeps the kernel's results, if they count.
+    /// Writes the kernel's results, if they count.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -138,10 +138,10 @@ impl Trial {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// The scenario's file, key by key.
+    /// The scenario file's keys and values.
     ///
     /// # Errors
-    /// If it can no longer be read.
+    /// If the file can no longer be read.
     pub fn table(&self) -> Result<Table> {
         Ok(toml::from_str(&fs::read_to_string(
             self.folder.join(SCENARIO),
@@ -149,10 +149,10 @@ impl Trial {
     }
 }
 
-/// Writes a scenario, and reads it as others would.
+/// Writes a scenario, and reads it back as other commands would.
 ///
 /// # Errors
-/// If it is none that both sides can run, or the file cannot be written.
+/// If one of the sides cannot run it, or the file cannot be written.
 pub fn write_case(path: &Path, table: &Table) -> Result<Case> {
     fs::write(path, toml::to_string(table)?)
         .map_err(|e| BadInput(format!("cannot write {}: {e}", path.display())))?;

@@ -1,4 +1,4 @@
-//! A download that goes on until it is ended, and what its sender says of it.
+//! A download that runs until it is ended, and its state at the sender.
 
 use std::io::{Read, Write};
 use std::mem::zeroed;
@@ -10,10 +10,10 @@ use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 use tidegate_lab::{Namespace, use_congestion_control};
 
-/// Until a queue has built up, or the law has brought it down.
+/// Time until a queue has built up, or the law has shortened it.
 const SETTLES: Duration = Duration::from_secs(3);
 
-/// So long it is looked at, so often.
+/// How many looks we take, and the time between two.
 const LOOKS: u32 = 40;
 const BETWEEN: Duration = Duration::from_millis(50);
 
@@ -24,10 +24,10 @@ pub struct Download {
     ends: Vec<JoinHandle<()>>,
 }
 
-/// Over some seconds, after some in which it settled.
+/// Measured over some seconds, after the download has settled.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// The median of the sender's round trips, all that waits in the queue among it.
+    /// The median of the sender's round trips, which include the queue.
     pub round_ms: f64,
     pub mbps: f64,
 }
@@ -40,7 +40,7 @@ impl Download {
         let address = listener.local_addr().unwrap();
         let mut near = to.run(|| Ok(TcpStream::connect(address)?)).unwrap();
         let (sender, _) = listener.accept().unwrap();
-        // On an emulated processor CUBIC's HyStart may take any delay for a queue, and then builds up none for seconds.
+        // On an emulated CPU CUBIC's HyStart may take any delay for a queue, and then builds none for seconds.
         use_congestion_control(&sender, "reno").unwrap();
         let receiver = near.try_clone().unwrap();
         let mut far = sender.try_clone().unwrap();
@@ -98,9 +98,9 @@ impl Download {
 
 impl Drop for Download {
     fn drop(&mut self) {
-        // What still comes is refused, so that the next one has the link for itself.
+        // Packets still on the way are refused, so that the next download has the link for itself.
         let _ = self.receiver.shutdown(Shutdown::Both);
-        // Where nothing comes through, the sender would never hear of it.
+        // If no packet passes, the sender would never learn of it.
         let _ = self.sender.shutdown(Shutdown::Both);
         for end in self.ends.drain(..) {
             let _ = end.join();

@@ -1,4 +1,4 @@
-//! A session of PPPoE as it is once it is agreed upon: by the kernel's own sockets, without a daemon on either end.
+//! An established PPPoE session between the kernel's own sockets, without a daemon at either end.
 //!
 //! Numbers are those of linux/if_pppox.h and linux/ppp-ioctl.h.
 
@@ -7,10 +7,10 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use tidegate_lab::Namespace;
 
-/// Of both ends.
+/// The session number at both ends.
 const SESSION: u16 = 7;
 
-/// What the kernel has it by: the session's socket, its channel, and the device.
+/// What keeps it in the kernel: the session's socket, its channel, and the device.
 pub type Session = [OwnedFd; 3];
 
 nix::ioctl_read!(number_of_channel, b't', 55, libc::c_int);
@@ -19,7 +19,7 @@ nix::ioctl_write_ptr!(connect_to_device, b't', 58, libc::c_int);
 nix::ioctl_readwrite!(make_device, b't', 62, libc::c_int);
 nix::ioctl_write_ptr!(set_mode, b't', 75, [libc::c_int; 2]);
 
-/// Has `host` speak PPPoE on that port with the other end's address, by the device `ppp0`, which goes with the session.
+/// Starts PPPoE on that port of `host` with the other end's address; the device `ppp0` is removed with the session.
 pub fn begin(host: &Namespace, port: &str, remote: [u8; 6]) -> io::Result<Session> {
     host.run(|| Ok(session(port, remote))).unwrap()
 }
@@ -44,7 +44,7 @@ fn session(port: &str, remote: [u8; 6]) -> io::Result<Session> {
     let open = || File::options().read(true).write(true).open("/dev/ppp");
     let (channel, device) = (open()?, open()?);
     let (mut number, mut unit) = (0, 0);
-    // PPP_IP passes (NPMODE_PASS).
+    // PPP_IP packets pass (NPMODE_PASS).
     let mode = [0x21, 0];
     // SAFETY: open descriptors, and numbers that outlive the calls.
     unsafe {
@@ -57,7 +57,7 @@ fn session(port: &str, remote: [u8; 6]) -> io::Result<Session> {
     Ok([socket, channel.into(), device.into()])
 }
 
-/// A `struct sockaddr_pppox`, which is packed: family, protocol, session, the other end, the port.
+/// A packed `struct sockaddr_pppox`: family, protocol, session, the other end's address, the port.
 fn address(port: &str, remote: [u8; 6]) -> [u8; 30] {
     let mut name = [0; libc::IFNAMSIZ];
     name[..port.len()].copy_from_slice(port.as_bytes());

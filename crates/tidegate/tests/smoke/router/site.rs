@@ -1,5 +1,5 @@
-//! A router between a device and a server, whose way to it is slow and stands behind a deep queue. Made with ip(8), tc(8), nft(8)
-//! and wg(8).
+//! A router between a device and a server; the path from the server is slow and has a deep queue. Made with ip(8),
+//! tc(8), nft(8) and wg(8).
 
 use super::download::Download;
 use super::pppoe::{self, Session};
@@ -13,28 +13,28 @@ use tidegate_lab::Namespace;
 use tidegate_netfilter::tracked;
 use tidegate_testing::{has_program, is_root, skipped};
 
-/// What stands before the router, a third of a second deep; and how long what it answers is on its way.
+/// The queue in front of the router, a third of a second deep, and the delay of the router's answers.
 const QUEUE: &str = "tbf rate 5mbit burst 10kb limit 200kb";
 const DELAY: &str = "netem delay 20ms limit 10000";
 
-/// What leads the router to the Internet, and its devices to the router.
+/// How the router is connected to the Internet, and its devices to the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Port,
-    /// On a port, 802.1Q.
+    /// 802.1Q on a port.
     Vlan,
-    /// With one port.
+    /// A bridge with one port.
     Bridge,
-    /// PPPoE on the port; to the devices the other port alone.
+    /// PPPoE on the port; devices are on the other port itself.
     Pppoe,
-    /// WireGuard, over the port; likewise.
+    /// WireGuard over the port; devices are on the other port itself.
     Tunnel,
 }
 
 /// The devices that a flowtable names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// Those of the routes.
+    /// The devices of the routes.
     Upper,
     /// The ports below them.
     Ports,
@@ -43,12 +43,13 @@ pub enum Named {
 
 pub struct Site {
     server: Namespace,
-    /// Routes between server and router. A queue on the server itself, or before a bridge, would hold back its own TCP.
+    /// Routes between server and router. A queue on the server itself, or before a bridge, would slow down the server's
+    /// own TCP.
     provider: Namespace,
     pub router: Namespace,
     device: Namespace,
     kind: Kind,
-    /// What its flowtable names, if there is one.
+    /// What its flowtable names, if it has one.
     named: Cell<Option<Named>>,
     sessions: RefCell<Vec<Session>>,
 }
@@ -57,7 +58,7 @@ impl Site {
     /// The router's ports.
     pub const PORTS: [&str; 2] = ["wan0", "lan0"];
 
-    /// None where the kernel or this machine lacks what it takes, which is said aloud.
+    /// None if the kernel or this machine lacks something, which is printed.
     pub fn new(kind: Kind) -> Option<Self> {
         let tools = [
             ("ip", "iproute2"),
@@ -100,7 +101,7 @@ impl Site {
         Some(site)
     }
 
-    /// The names of the devices of the router's routes, towards the server and towards the device.
+    /// Names of the devices of the router's routes, towards the server and towards the device.
     pub fn upper(&self) -> [&'static str; 2] {
         match self.kind {
             Kind::Port => Self::PORTS,
@@ -111,7 +112,7 @@ impl Site {
         }
     }
 
-    /// Makes what there is above the ports, as far as the kernel can.
+    /// Makes the devices above the ports. False if the kernel cannot.
     fn has_kind(&self) -> bool {
         let [wan, lan] = Self::PORTS;
         match self.kind {
@@ -195,7 +196,7 @@ impl Site {
         assert!(nft(&self.router, &masquerade));
     }
 
-    /// Over a port that has a default route of its own, as it had before the tunnel.
+    /// Makes the tunnel over a port with its own default route, as it had before the tunnel.
     fn lay_tunnel(&self) {
         let ends = [
             (&self.provider, "near", "192.0.2.1"),
@@ -223,8 +224,8 @@ impl Site {
         );
     }
 
-    /// Has a flowtable forward what is established between the named devices, in software. False where the kernel has
-    /// none, which is said aloud.
+    /// Makes a flowtable forward established connections between the named devices, in software. False if the kernel
+    /// has no flowtables, which is printed.
     pub fn offload(&self, named: Named) -> bool {
         let devices = match named {
             Named::Upper => self.upper().to_vec(),
@@ -248,7 +249,7 @@ impl Site {
         there
     }
 
-    /// How many packets have left by way of netfilter's hooks since the flowtable was made.
+    /// How many packets have left through netfilter's hooks since the flowtable was made.
     pub fn left_by_hooks(&self) -> u64 {
         let said = said(&self.router, "nft list chain inet fast leaves");
         let mut words = said
@@ -257,7 +258,7 @@ impl Site {
         words.nth(1).unwrap().parse().unwrap()
     }
 
-    /// How many connections flowtables forward, in software and in hardware.
+    /// How many connections flowtables forward in software and in hardware.
     pub fn offloaded(&self) -> [usize; 2] {
         let count = || {
             let mut sum = [0; 2];
@@ -271,12 +272,12 @@ impl Site {
         self.router.run(count).unwrap()
     }
 
-    /// Bulk data from the server to the device behind the router.
+    /// A bulk download from the server to the device behind the router.
     pub fn download(&self) -> Download {
         Download::start(&self.server, &self.device)
     }
 
-    /// The same to the router itself.
+    /// A bulk download to the router itself.
     pub fn download_here(&self) -> Download {
         Download::start(&self.server, &self.router)
     }
@@ -301,7 +302,7 @@ fn join((host, name): (&Namespace, &str), (other, peer): (&Namespace, &str)) {
     sh(other, &format!("ip link set {peer} up"));
 }
 
-/// Not by a shell: busybox's would run its own `ip`.
+/// Not through a shell: busybox's would run its own `ip`.
 fn command(line: &str) -> Command {
     let mut words = line.split(' ');
     let mut command = Command::new(words.next().expect("a program"));

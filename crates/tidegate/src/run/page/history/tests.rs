@@ -1,7 +1,7 @@
 use super::{HOURS, History, MINUTES, Observation, SECOND_US, SECONDS};
 use tidegate_agent::Histograms;
 
-/// A second in which so many packets waited so long, over and over.
+/// A link on which each second the same number of packets waits equally long.
 struct Link {
     observation: Observation,
 }
@@ -31,7 +31,7 @@ impl Link {
 fn a_sample_is_of_its_second_alone() {
     let (mut history, mut link) = (History::default(), Link::new());
     history.note(link.second(900_000, 100));
-    // The first look has nothing to be held against.
+    // The first look has none before it to compare with.
     assert_eq!(history.now(0, link.observation.at_us), None);
     history.note(link.second(20_000, 1000));
     let now = history.now(0, link.observation.at_us).unwrap();
@@ -39,12 +39,12 @@ fn a_sample_is_of_its_second_alone() {
     let queue = now.queue.unwrap();
     assert_eq!(queue.packets, 1000);
     assert!((16_000..24_000).contains(&queue.median_us), "{queue:?}");
-    // Uploads there were none.
+    // There were no uploads.
     let up = history.now(1, link.observation.at_us).unwrap();
     assert_eq!((up.queue, up.rate_bps), (None, 0.0));
 }
 
-/// Where a look was late, the next may follow at once.
+/// After a late look, the next may follow at once.
 #[test]
 fn a_look_that_follows_at_once_is_no_sample() {
     let (mut history, mut link) = (History::default(), Link::new());
@@ -75,7 +75,7 @@ fn the_queue_of_now_is_forgotten_when_nothing_comes() {
         known += usize::from(now.queue.is_some());
     }
     assert_eq!(known, 4);
-    // Nor does anything stand for now that was seen long ago.
+    // What was seen long ago does not count as now.
     assert_eq!(history.now(0, link.observation.at_us + 6 * SECOND_US), None);
 }
 
@@ -84,7 +84,7 @@ fn a_day_and_two_minutes_are_kept_and_no_more() {
     let (mut history, mut link) = (History::default(), Link::new());
     for second in 0..(MINUTES as u64 + 90) * 60 {
         let mut observation = link.second(20_000, 10);
-        // In the last but one whole minute a slot passed unsteered.
+        // An unsteered slot lies in the last but one whole minute.
         observation.passes = (MINUTES as u64 + 88) * 60 + 10 == second;
         history.note(observation);
     }
@@ -123,7 +123,7 @@ fn a_second_that_took_longer_is_told_by_what_it_took() {
     );
 }
 
-/// Looks a minute apart are enough to tell, and keep the test short.
+/// Looks a minute apart are enough, and keep the test short.
 #[test]
 fn a_week_of_hours_is_kept_and_no_more() {
     let (mut history, mut link) = (History::default(), Link::new());

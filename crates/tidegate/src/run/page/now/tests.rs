@@ -7,7 +7,7 @@ use serde_json::Value;
 use tidegate_agent::{Direction, FlowView, Kind, Reason, WindowlessView};
 use tidegate_laws::{Law, PathState};
 
-/// After two looks a second apart.
+/// The model after two looks a second apart.
 fn model(look: impl Fn(u64, u64) -> Snapshot) -> Model {
     let mut model = Model::default();
     model.update(look(START_US, 1));
@@ -60,7 +60,7 @@ fn of_a_dry_run_nothing_is_called_steered() {
     assert_eq!(steering(&model(look))[0].1, Steering::Would);
 }
 
-/// Neither what has ended, nor the acknowledgements of what has no window.
+/// Neither ended flows count, nor acknowledgements of flows without a window.
 #[test]
 fn who_uses_the_link_now_is_who_brings_something() {
     let look = |at_us, times: u64| {

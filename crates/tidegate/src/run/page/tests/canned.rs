@@ -1,4 +1,4 @@
-//! What stands for the agent: an LTE link with a television, a telephone and a machine of a strange name behind it.
+//! A stand-in for the agent: an LTE link with a television, a phone, and a machine with a strange name behind it.
 
 use crate::account::{Account, Part, Spread, Way};
 use crate::compare::Compared;
@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tidegate_agent::{Direction, FlowView, Histogram, Histograms, Kind, Reason};
 
-/// What a device may call itself.
+/// A name that a device may choose.
 pub const NASTY: &str = "<img src=x onerror='window.broken=1'>\"&amp;</script>-a-name-of-a-device-that-is-longer-than-a-phone-is-wide";
 
 const SECOND_US: u64 = 1_000_000;
-/// What the past is as long as.
+/// Length of the recorded past.
 const DAY_S: u64 = 25 * 3600;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ impl Canned {
         Self::new(Mood::Quiet)
     }
 
-    /// With so many more connections.
+    /// The agent with `flows` more connections.
     pub fn crowded(flows: u16) -> Self {
         Self::new(Mood::Crowded(flows))
     }
@@ -64,12 +64,12 @@ impl Canned {
         }
     }
 
-    /// How often its tables were read.
+    /// How often the agent's tables were read.
     pub fn looks(&self) -> usize {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// A sample every second of the last two minutes, and every ten before.
+    /// A sample for every second of the last two minutes, and every ten seconds before.
     pub fn samples(&self) -> impl Iterator<Item = Observation> {
         let days = if self.mood == Mood::Busy { DAY_S } else { 200 };
         let seconds = (DAY_S - days..DAY_S).filter(|s| s % 10 == 0 || s + 130 > DAY_S);
@@ -87,7 +87,7 @@ fn lock(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
     link.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sums of what a link has carried: more in the evening than at night, and nothing for a while in the morning.
+/// Totals of a link: more traffic in the evening than at night, and none for a while in the morning.
 struct Link {
     second: u64,
     queue_us: [Histogram; 2],

@@ -41,7 +41,7 @@ fn the_headline_follows_the_queue() {
     assert_eq!(level(Some(140_000), 9e6), Level::Felt);
     assert_eq!(level(Some(900_000), 9e6), Level::Long);
     assert_eq!(level(None, 9e6), Level::Unknown);
-    // A few packets are no load, whatever they met.
+    // A few packets are no load, however long they waited.
     let quiet = verdict(&about(), way(Some(900_000), 9e3, 0.0));
     assert_eq!((quiet.level, quiet.queue_us), (Level::Idle, None));
     assert_eq!(quiet.headline, "The link is quiet: nothing waits.");
@@ -72,7 +72,7 @@ fn a_dry_run_promises_nothing() {
     assert_eq!(verdict.lines[0], "Nothing is steered: this is a dry run.");
 }
 
-/// What it would be without steering is said where it was measured, and nowhere else.
+/// The page mentions the queue without steering only where it was measured.
 #[test]
 fn the_queue_without_steering_is_told_only_where_it_was_met() {
     let mut account = Account::default();
@@ -115,7 +115,7 @@ fn another_machine_is_named_while_anything_goes() {
     assert_eq!(beside(9e3).lines, [] as [&str; 0]);
 }
 
-/// Acknowledgements of what comes are no upload.
+/// Acknowledgements of downloads are no upload.
 #[test]
 fn what_answers_is_not_called_left_alone() {
     let up = |bps| Way {

@@ -1,22 +1,22 @@
-//! Links drawn by chance.
+//! Draws random links.
 
 use super::{perhaps, single, whole};
 use std::collections::BTreeMap;
 use tidegate_random::{Draw, two_digits};
 use toml::{Table, Value};
 
-/// Bytes of a full packet.
+/// Bytes of a full-sized packet.
 const PACKET: f64 = 1500.0;
 
-/// Packets of a burst at most, or a millisecond's worth: the laboratory hands out one after another, and is late with the
-/// last ones of more.
+/// The most packets of a burst, unless a millisecond of the rate is more: the laboratory sends one packet after
+/// another, and would send the last ones of a larger burst late.
 const MOST_AT_ONCE: f64 = 100.0;
 
-/// Names that stand for the recordings beside the scenario.
+/// File names of the recordings beside the scenario.
 const DOWN: &str = "bursts.down";
 const UP: &str = "bursts.up";
 
-/// The links down and up: a downlink of about that mean rate, and an uplink of a twentieth to twice of it.
+/// The two links: a downlink of about this mean rate, and an uplink of a twentieth to twice that rate.
 pub fn access(
     draw: &mut Draw,
     mbps: f64,
@@ -34,7 +34,7 @@ pub fn access(
     [down, up]
 }
 
-/// Sometimes a further link at the server's side, faster than the downlink: a longer way for some.
+/// Sometimes another link at the server's side, faster than the downlink: a longer path for some workloads.
 pub fn hop(draw: &mut Draw, mbps: f64) -> Option<Table> {
     if !draw.chance(0.2) {
         return None;
@@ -53,7 +53,7 @@ fn constant(mbps: f64) -> Table {
     single("constant_mbps", mbps)
 }
 
-/// A rate of about that mean.
+/// A rate of about this mean.
 fn rate(
     draw: &mut Draw,
     mbps: f64,
@@ -77,7 +77,7 @@ fn rate(
         6..=7 => {
             let mut cell = single("kind", draw.one_of(&["lte", "hspa", "evdo"]));
             cell.insert("mean_mbps".into(), mbps.min(100.0).into());
-            // So that the runs of other seeds have the same link.
+            // Fix the seed, so that all runs have the same link.
             cell.insert("seed".into(), (draw.seed() as i64).into());
             single("generate", cell)
         }
@@ -86,7 +86,7 @@ fn rate(
             let longest_ms = (MOST_AT_ONCE / packets_a_ms).clamp(2.0, 500.0);
             let burst_ms = draw.between(1.0, longest_ms).round();
             let packets = (packets_a_ms * burst_ms).round().max(1.0);
-            // A burst after each such time, over and over.
+            // The trace repeats: a burst after each such time.
             let line = format!("{burst_ms}\n");
             traces.insert(trace, line.repeat(packets as usize));
             single("trace", trace)
@@ -94,7 +94,7 @@ fn rate(
     }
 }
 
-/// A link of that rate; half of the round trip is its delay.
+/// A link of this rate; its delay is half of the round trip.
 fn link(draw: &mut Draw, rate: Table, mbps: f64, rtt_ms: f64) -> Table {
     let mut link = single("rate", rate);
     link.insert("delay_ms".into(), (rtt_ms / 2.0).into());
@@ -138,7 +138,7 @@ fn loss(draw: &mut Draw) -> Table {
     single("bursty", bursty)
 }
 
-/// Of a fifth of the bandwidth-delay product to ten seconds.
+/// A buffer of a fifth of the bandwidth-delay product up to ten seconds.
 fn queue(draw: &mut Draw, mbps: f64, rtt_ms: f64) -> Table {
     let packets = |ms: f64| (mbps * 1e3 * ms / (8.0 * PACKET)).clamp(4.0, 20_000.0);
     let (least, most) = (packets(rtt_ms / 5.0), packets(10_000.0));

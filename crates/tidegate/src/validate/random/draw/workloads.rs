@@ -1,15 +1,15 @@
-//! Workloads drawn by chance.
+//! Draws random workloads.
 
 use super::{perhaps, single, whole};
 use tidegate_random::{Draw, two_digits};
 use toml::{Table, Value};
 
-/// What they do.
+/// The kinds of workloads.
 const KINDS: [&str; 8] = [
     "bulk", "bulk", "upload", "web", "chunks", "stream", "reader", "ping",
 ];
 
-/// One to four of them over a downlink of that rate, the first of which fills it; some without the further link, if
+/// One to four workloads over a downlink of this rate, where the first fills it; some do not pass the further link, if
 /// there is one.
 pub fn all(draw: &mut Draw, mbps: f64, hop: bool) -> Vec<Value> {
     let mut workloads = vec![workload(draw, "bulk", 1, mbps)];
@@ -51,7 +51,7 @@ fn workload(draw: &mut Draw, kind: &str, nth: usize, mbps: f64) -> Table {
     workload
 }
 
-/// On slow links fewer flows: each has two segments under way at least.
+/// Fewer flows on slow links: each has at least two segments in flight.
 fn bulk(draw: &mut Draw, direction: &str, mbps: f64) -> Table {
     let most = (mbps * 4.0).clamp(1.0, 32.0);
     let flows = whole(draw, 1.0, most);

@@ -1,32 +1,32 @@
-//! What a scenario may be without, and simpler numbers that it may have.
+//! Smaller scenarios: without a part, or with a simpler number.
 
 use tidegate_random::digits;
 use toml::{Table, Value};
 
-/// The shortest run that is tried, in seconds.
+/// The shortest run that we try, in seconds.
 const SHORTEST_S: f64 = 3.0;
 
-/// Scenarios that are smaller by one step, what saves most first. Some of them are none.
+/// Scenarios that are one step smaller, those that save most first. Some are invalid.
 pub fn candidates(table: &Table) -> Vec<Table> {
     let mut all = Vec::new();
     all.extend(shorter(table));
     let mut paths = Vec::new();
     walk(&Value::Table(table.clone()), &mut Vec::new(), &mut paths);
-    // A workload or a whole table before what is in it.
+    // Larger parts first: a whole workload or table before its keys.
     paths.sort_by_key(Vec::len);
     all.extend(paths.iter().filter_map(|path| without(table, path)));
     all.extend(paths.iter().filter_map(|path| simpler(table, path)));
     all
 }
 
-/// A step from a table or a list into it.
+/// A step into a table or a list.
 #[derive(Clone, Debug)]
 enum Step {
     Key(String),
     Nth(usize),
 }
 
-/// Ways to everything below.
+/// Collects the paths to all values below.
 fn walk(value: &Value, at: &mut Vec<Step>, paths: &mut Vec<Vec<Step>>) {
     let steps: Vec<(Step, &Value)> = match value {
         Value::Table(table) => table
@@ -48,7 +48,7 @@ fn walk(value: &Value, at: &mut Vec<Step>, paths: &mut Vec<Vec<Step>>) {
     }
 }
 
-/// What a step leads to.
+/// The value that a step leads to.
 fn at<'a>(value: &'a mut Value, step: &Step) -> Option<&'a mut Value> {
     match (value, step) {
         (Value::Table(table), Step::Key(key)) => table.get_mut(key),
@@ -57,7 +57,7 @@ fn at<'a>(value: &'a mut Value, step: &Step) -> Option<&'a mut Value> {
     }
 }
 
-/// The same with what is at the end of the way changed by `change`, if it says that it did.
+/// A copy in which `change` has changed the value at the end of the path; none if it changed nothing.
 fn changed(
     table: &Table,
     path: &[Step],
@@ -75,7 +75,7 @@ fn changed(
     }
 }
 
-/// Without that key, or that item of a list.
+/// A copy without this key or list item.
 fn without(table: &Table, path: &[Step]) -> Option<Table> {
     changed(table, path, |holder, last| match (holder, last) {
         (Value::Table(table), Step::Key(key)) => table.remove(key).is_some(),
@@ -87,7 +87,7 @@ fn without(table: &Table, path: &[Step]) -> Option<Table> {
     })
 }
 
-/// With a simpler number there: one flow instead of several, then half of them; else a number of one digit.
+/// A copy with a simpler number: one flow instead of several, then half as many; else a number of one digit.
 fn simpler(table: &Table, path: &[Step]) -> Option<Table> {
     changed(table, path, |holder, last| {
         let is_flows = matches!(last, Step::Key(key) if key == "flows");
@@ -108,7 +108,7 @@ fn simpler(table: &Table, path: &[Step]) -> Option<Table> {
     })
 }
 
-/// Over in two thirds of the time.
+/// A copy that lasts two thirds of the time.
 fn shorter(table: &Table) -> Option<Table> {
     let duration_s = table.get("duration_s")?.as_float()?;
     let less = digits(duration_s * 2.0 / 3.0, 1);
@@ -153,7 +153,7 @@ mod tests {
         has("duration_s = 12.0\n\n[up.loss]\nrandom = 0.037\n\n[[workload]]\n");
     }
 
-    /// Else it would never end.
+    /// Otherwise the reduction would never end.
     #[test]
     fn what_has_no_smaller_one_has_none() {
         assert_eq!(of("a = 3\nb = 0.5\nworkload = [{ flows = 1 }]").len(), 5);
