@@ -10,6 +10,7 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 
 #: In place of what their cell "parameters" says.
 SMALL = {
+    "friendliness": "buffers, seconds, seeds, laboratory_s = [1, 4], 8, 1, 8",
     "first-result": "seconds, seeds = 6, 3",
     "lambda-beside-tide": "lambdas, seconds, generated = [2, 3], 6, 2",
     "train-an-agent": "generations, population, elite, seconds, links, unseen = 2, 4, 2, 2, 1, range(1000, 1002)",
@@ -43,6 +44,7 @@ def test_a_notebook_runs(name, tmp_path, monkeypatch, capsys):
             parameters += 1
     assert parameters == 1
     made = {
+        "friendliness": ["friendliness.csv", "friendliness.pdf", "friendliness.png"],
         "lambda-beside-tide": ["lambda-beside-tide.csv", "lambda-beside-tide.pdf", "lambda-beside-tide.png"],
     }
     assert sorted(path.name for path in tmp_path.iterdir()) == made.get(name, [])
