@@ -74,6 +74,13 @@ struct Wanted {
     files: Files,
 }
 
+impl Wanted {
+    /// Whether it asks for all claims.
+    fn is_all(&self) -> bool {
+        self.names.is_empty() && !self.quickest
+    }
+}
+
 #[derive(Debug, Arguments)]
 struct Template {
     /// The page without its table
@@ -107,6 +114,7 @@ fn run(command: &Command) -> Result<bool> {
         Command::Readme(page) => {
             let claims = Claims::read(&page.files.claims)?;
             let expected = Expected::read(&page.files.expected)?;
+            is_of_this_simulator(&expected, &page.files.expected)?;
             readme::print(&page.template, &claims, &expected).map(|()| true)
         }
     }
@@ -137,13 +145,17 @@ fn check(wanted: &Wanted) -> Result<bool> {
     Ok(outcomes.iter().all(Outcome::holds))
 }
 
+/// Writes nothing before every claim has been measured: a file with some of the numbers would look whole.
 fn expect(wanted: &Wanted) -> Result<()> {
     let claims = Claims::read(&wanted.files.claims)?;
     let path = &wanted.files.expected;
-    let mut expected = match Expected::read(path) {
+    let mut expected = if wanted.is_all() {
+        Expected::default()
+    } else {
         // One artefact must not mix numbers of two simulator versions.
-        Ok(known) if known.behaviour == BEHAVIOUR_VERSION => known,
-        _ => Expected::default(),
+        let known = Expected::read(path)?;
+        is_of_this_simulator(&known, path)?;
+        known
     };
     expected.behaviour = BEHAVIOUR_VERSION;
     for claim in chosen(&claims, wanted)? {
@@ -155,10 +167,8 @@ fn expect(wanted: &Wanted) -> Result<()> {
         );
         claim.shown(&numbers)?;
         expected.claims.insert(claim.id.clone(), numbers);
-        // Save after each claim: it took long, and the next one may fail.
-        expected.write(path)?;
     }
-    Ok(())
+    expected.write(path)
 }
 
 /// The claims that were asked for, in the order of the file.
