@@ -198,7 +198,7 @@ TG_INLINE void tg_rsfc_enter(struct tg_rsfc *r, const struct tg_rsfc_arrival *a,
 	tg_rsfc_measure_anew(r, a->now_us);
 }
 
-/* As tg_rsfc_enter, and forgets the minima of what came before. */
+/* As tg_rsfc_enter, and begins the recent minima anew; RDmin and RTTmin stay. */
 TG_INLINE void tg_rsfc_enter_anew(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, tg_u8 state)
 {
 	tg_rsfc_enter(r, a, state);

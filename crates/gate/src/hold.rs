@@ -74,7 +74,7 @@ pub struct Counts {
     pub came: u64,
     /// Those that waited, for a millisecond at least.
     pub waited: u64,
-    /// Those that left before their time, since a limit was exceeded.
+    /// Those that left before their time, since too many packets or bytes waited.
     pub pushed: u64,
     /// Those that wait now.
     pub waiting: u64,

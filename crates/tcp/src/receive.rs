@@ -412,7 +412,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the peer is told how fast the application reads: only once something has been read.
+    /// Whether the peer is told how fast the application reads: only once data have arrived.
     fn told(&self) -> bool {
         self.feedback.is_some() && self.next() > 1
     }

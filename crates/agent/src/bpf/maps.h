@@ -23,7 +23,8 @@ struct {
 	__type(value, struct tg_upload_record);
 } uploads SEC(".maps");
 
-/* How many records were made, by direction. The difference to those in the table is how many were pushed out. */
+/* How many records were made for connections without one, by direction. The difference to those in the table is how
+ * many were pushed out. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS);

@@ -80,9 +80,9 @@ impl Clock {
         (option.val.wrapping_sub(self.recent) as i32) < 0 && now - self.recent_at < PAWS_IDLE
     }
 
-    /// Notes which TSval to echo (RFC 7323 §4.3): that of the segment that begins where the last ACK ended, so that a
-    /// delayed ACK's round trip includes its delay. Linux takes the next byte expected for the last one acknowledged
-    /// (`rcv_wup`), and so do we.
+    /// Notes which TSval to echo (RFC 7323 §4.3): that of a segment that begins no later than where the last ACK
+    /// ended, so that a delayed ACK's round trip includes its delay. Linux takes the next byte expected for the last one
+    /// acknowledged (`rcv_wup`), and so do we.
     pub(super) fn heard(
         &mut self,
         now: Instant,

@@ -156,7 +156,7 @@ impl Rtt {
         (self.srtt8 != 0).then(|| Duration::from_micros(u64::from(self.srtt8) / 8))
     }
 
-    /// The part that the timeout adds to the smoothed round trip.
+    /// The mean deviation of round trips (`tcpi_rttvar`).
     pub(super) fn var(&self) -> Duration {
         Duration::from_micros(u64::from(self.mdev4) / 4)
     }

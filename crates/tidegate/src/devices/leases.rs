@@ -60,7 +60,8 @@ fn quoted(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix("\";")
 }
 
-/// False for the placeholders of dnsmasq and odhcpd for "no name", and for escaped names of odhcpd.
+/// False for the placeholders of dnsmasq and odhcpd for "no name", and for names that odhcpd marks as invalid
+/// (`broken\x20`).
 fn is_name(name: &str) -> bool {
     !matches!(name, "" | "*" | "-") && !name.contains('\\')
 }

@@ -74,7 +74,7 @@ pub fn quic(bytes: u64, at_us: u64) -> WindowlessView {
     }
 }
 
-/// TCP whose options are signed, so that they cannot be changed.
+/// TCP-MD5 or TCP-AO, whose checksum covers the window, so that it cannot be changed.
 pub fn sealed(bytes: u64, at_us: u64) -> LeftView {
     LeftView {
         direction: Direction::Down,

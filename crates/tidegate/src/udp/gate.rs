@@ -21,8 +21,8 @@ const SURE_US: u64 = 100_000;
 /// however small, until more data have arrived.
 const AGAIN_US: u64 = 1000;
 
-/// The gate's laws. A packet of a download waits until as many bytes have arrived as its mark says, a packet of an
-/// upload until as many have left.
+/// The gate's laws. A packet of a download waits until enough bytes have arrived by its record, a packet of an upload
+/// until enough have passed the uplink's queue.
 struct HoldLaw {
     records: Records,
     /// Expires when nobody keeps the records up to date any more.

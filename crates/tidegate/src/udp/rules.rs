@@ -36,7 +36,7 @@ pub enum Otherwise {
     /// HTTP/3 is held where this machine can hold: QUIC to port 443 whose handshake was seen. All else is left alone.
     #[default]
     Auto,
-    /// They are all held.
+    /// They are held, in the directions that are held at all ([`Rules::holds`]).
     Hold,
     /// QUIC is turned away, so that clients take TCP.
     Fallback,

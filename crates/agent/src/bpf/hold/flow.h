@@ -14,8 +14,8 @@
 
 #define TG_HELD_TRIES 4u		    /* places tried for a new flow, per packet */
 #define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which another flow may take the place */
-#define TG_SIGNALLED_APART 32u		    /* the fewest packets, as merged by GRO, between two signals to a flow */
-#define TG_MERGED 64u			    /* merged packets without ECN that are spared before one is dropped */
+#define TG_SIGNALLED_APART 32u		    /* of this many packets of a flow, as merged by GRO, at most one is signalled, whatever the law says */
+#define TG_MERGED 64u			    /* of this many merged packets without ECN that are to be signalled, one is dropped */
 #define TG_ECHO_REPLY_4 0
 #define TG_ECHO_REPLY_6 129
 

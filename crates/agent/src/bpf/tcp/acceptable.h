@@ -121,7 +121,7 @@ static __always_inline int is_recent(const struct tg_numbers *n, const struct tg
 
 static __always_inline int is_reset(const struct tg_numbers *n, const struct tg_packet *p)
 {
-	/* Our SYN has no answer yet. */
+	/* The window is not known: our SYN has no answer yet, or acknowledgements took the fast path. */
 	if (n->sends && !n->receives)
 		return p->has_ack && tg_after(p->ack, n->una) && !tg_after(p->ack, n->sent);
 	return is_in_window(n, p);

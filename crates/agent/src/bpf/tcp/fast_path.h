@@ -97,7 +97,8 @@ struct tg_measurements {
 
 volatile struct tg_measurements all_measurements SEC(".data") = {};
 
-/* Whether any flow ever had a place. Behind an access link none has, and look-ups are skipped. */
+/* Whether any flow ever had a place: until then look-ups are skipped. Behind an access link only flows that a rule leaves
+ * alone have one. */
 volatile __u32 has_fast_path SEC(".data") = 0;
 
 /* The fields of a packet that the fast path checks. */
@@ -114,7 +115,8 @@ static __always_inline __u32 ports_of(const struct tg_key *key)
 	return (__u32)key->remote_port << 16 | key->local_port;
 }
 
-/* The places of flows whose addresses and ports have this `sum` (exclusive or of their words). */
+/* The places of flows with this `sum`: the exclusive or of the first and last words of both addresses, and of the
+ * ports. */
 static __always_inline struct tg_fast_path_set *fast_path_set(__u32 sum)
 {
 	__u32 place = sum * 0x9e3779b1u >> TG_FAST_PATH_HASH_SHIFT;

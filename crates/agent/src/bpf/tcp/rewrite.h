@@ -7,7 +7,7 @@
 
 /*
  * An acknowledgement passes whose options were not understood. Its receiver may use its window all the same, so the
- * window that was told last is no longer known. If it leaves, our numbers are no longer known either.
+ * window that was told last is no longer known. If it leaves, no number of the connection is known any more.
  */
 
 static __always_inline void out_unread(enum tg_direction direction, const struct tg_packet *p)

@@ -157,7 +157,7 @@ fn marks_reduce_the_window_once_a_round_trip_and_cost_no_data() {
         );
         read += read_for(&mut pair, Duration::from_millis(300));
         let after = pair.end(CLIENT).info();
-        // Over this pipe an ACK may cover twenty segments, and three bits leave open whether three of them were marked.
+        // Over this pipe an ACK may cover twenty segments, and three bits leave open how many were marked.
         let once = match ecn {
             EcnMode::Accurate => info.ssthresh / 2..=info.ssthresh,
             _ => info.ssthresh..=info.ssthresh,

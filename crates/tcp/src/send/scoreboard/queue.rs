@@ -17,7 +17,7 @@ const NEIGHBOURS: u32 = 4;
 pub(in crate::send) struct Sent {
     /// When it was sent last.
     pub(in crate::send) at: Instant,
-    /// The connection's delivery rate then.
+    /// The counts and times of then, from which its delivery-rate sample is computed.
     pub(in crate::send) snapshot: Snapshot,
     /// Low half of the offset of its first byte.
     start: u32,

@@ -163,7 +163,7 @@ impl Sample {
     fn of(before: &Observation, after: &Observation, passes: bool) -> Self {
         let elapsed_us = after.at_us.saturating_sub(before.at_us).max(1);
         let point = |way: usize| {
-            // When an interface goes, so do its counters: a total that fell counts as no bytes.
+            // The total keeps the bytes of interfaces that went; should it fall all the same, that counts as no bytes.
             let news = after.bytes[way].saturating_sub(before.bytes[way]);
             Point {
                 queue: Spread::of(&after.queue_us[way].since(&before.queue_us[way])),
