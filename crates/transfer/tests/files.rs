@@ -275,9 +275,11 @@ async fn a_part_that_has_another_name_or_owner_is_refused() {
 #[tokio::test]
 async fn what_there_is_no_room_for_is_refused() {
     let folders = Folders::new();
-    let free = nix::sys::statvfs::statvfs(folders.root.path()).unwrap();
-    // A twentieth of the file system stays free; other programs write to it meanwhile.
-    let room = free.blocks_available().saturating_sub(free.blocks() / 20) * free.fragment_size();
+    let about = nix::sys::statvfs::statvfs(folders.root.path()).unwrap();
+    let bytes_of = |blocks: u64| blocks * about.fragment_size();
+    // A twentieth of the file system stays free, at most 1 GiB; other programs write to it meanwhile.
+    let kept = (bytes_of(about.blocks()) / 20).min(1 << 30);
+    let room = bytes_of(about.blocks_available()) - kept;
     let nearly_all = room / 100 * 60;
     let what = Receive {
         max_size: u64::MAX / 2,

@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// The share of a file system's bytes, and of its inodes, that received files leave free: one in this many.
 const FREE: u64 = 20;
 
+/// The most bytes that they leave free: a twentieth of a large disk is more than other programs need.
+const MOST_FREE: u64 = 1 << 30;
+
 /// Bytes that senders were promised and have not sent yet, over all connections.
 #[derive(Clone, Debug, Default)]
 pub struct Room(Arc<AtomicU64>);
@@ -24,7 +27,7 @@ impl Room {
     /// Promises room for `bytes` of a file, if the folder has it beside all other promises.
     ///
     /// # Errors
-    /// If it has not, since a twentieth of the file system must stay free.
+    /// If it has not, since a twentieth of the file system must stay free, but no more than 1 GiB.
     pub fn promise(&self, folder: &Path, name: &str, bytes: u64) -> Result<Promise, FileError> {
         let no_room = || {
             let why = "the receiver has no room for it";
@@ -32,12 +35,9 @@ impl Room {
         };
         let about =
             statvfs(folder).map_err(|e| FileError::file("cannot look at", folder)(e.into()))?;
-        let unit = about.fragment_size();
-        let kept = about.blocks() / FREE;
-        let free = about
-            .blocks_available()
-            .saturating_sub(kept)
-            .saturating_mul(unit);
+        let bytes_of = |blocks: u64| blocks.saturating_mul(about.fragment_size());
+        let kept = (bytes_of(about.blocks()) / FREE).min(MOST_FREE);
+        let free = bytes_of(about.blocks_available()).saturating_sub(kept);
         // Empty files must not use up the file system's inodes either. Some file systems do not count inodes.
         if about.files_available() < about.files() / FREE {
             return Err(no_room());
