@@ -196,15 +196,17 @@ impl EventQueue {
             let first = place * ARITY + 1;
             let end = (first + ARITY).min(self.heap.len());
             let children = self.heap.get(first..end).unwrap_or_default();
-            let Some((nth, &least)) = children.iter().enumerate().min_by_key(|&(_, child)| child)
-            else {
-                break;
-            };
-            if least >= entry {
+            let mut least = (place, entry);
+            for (nth, &child) in children.iter().enumerate() {
+                if child < least.1 {
+                    least = (first + nth, child);
+                }
+            }
+            if least.0 == place {
                 break;
             }
-            self.put(place, least);
-            place = first + nth;
+            self.put(place, least.1);
+            place = least.0;
         }
         self.put(place, entry);
     }

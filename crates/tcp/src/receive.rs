@@ -359,6 +359,11 @@ impl Receiver {
         self.acks.due()
     }
 
+    /// Whether nothing is left to be said by a segment of its own.
+    pub fn is_done(&self) -> bool {
+        !self.acks.due() && !self.marks.has_early()
+    }
+
     /// The fields of the segment that is being sent now; the peer counts as told. `pure`: it carries no data.
     pub fn advertise(&mut self, now: Instant, pure: bool) -> Advertisement {
         let window = if std::mem::take(&mut self.starved) {

@@ -120,6 +120,11 @@ impl Marks {
         matches!(self.feedback, Feedback::Classic | Feedback::Dctcp)
     }
 
+    /// Whether an ACK is to leave before all others.
+    pub(super) fn has_early(&self) -> bool {
+        self.early.is_some()
+    }
+
     /// The ACK that is to leave before all others.
     pub(super) fn take_early(&mut self) -> Option<Early> {
         self.early.take()

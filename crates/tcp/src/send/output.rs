@@ -39,6 +39,11 @@ impl Sender {
         self.transmit_recovery().or_else(|| self.transmit_new())
     }
 
+    /// Whether [`Self::transmit`] has nothing to send and changes nothing.
+    pub fn is_done(&self) -> bool {
+        self.work.is_all_done()
+    }
+
     fn transmit_recovery(&mut self) -> Option<Transmission> {
         if self.work.resend() == Resend::NewFirst {
             if let Some(segment) = self.send_new(false) {

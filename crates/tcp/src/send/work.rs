@@ -95,6 +95,11 @@ impl Work {
         std::mem::take(&mut self.rearm)
     }
 
+    /// Whether no work is left.
+    pub(super) fn is_all_done(&self) -> bool {
+        self.timed.is_none() && self.is_done()
+    }
+
     /// Whether no work is left, apart from a timer's segment.
     pub(super) fn is_done(&self) -> bool {
         !self.push && !self.rearm && self.resend == Resend::Nothing
