@@ -196,8 +196,7 @@ fn a_slow_server_is_told_from_a_link_without_a_queue() {
     let sum = |number: &dyn Fn(&Value) -> f64| slots.iter().map(number).sum::<f64>();
     let seconds = sum(&|slot| slot["seconds"].as_f64().unwrap());
     let load = sum(&|slot| slot["load_bytes"][0].as_f64().unwrap()) * 8e-6 / seconds;
-    let all =
-        sum(&|slot| slot["carried"][0]["reached_bytes"].as_f64().unwrap()) * 8e-6 / seconds;
+    let all = sum(&|slot| slot["carried"][0]["reached_bytes"].as_f64().unwrap()) * 8e-6 / seconds;
     assert!((3.5..4.6).contains(&load), "{load} Mbit/s: {result:#}");
     assert!((10.0..14.0).contains(&all), "{all} Mbit/s: {result:#}");
 }
