@@ -14,7 +14,7 @@ pub const VERSION: u32 = 3;
 /// The agent's whole state at one moment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// The format's version, [`VERSION`].
+    /// The format's version, `VERSION`.
     pub version: u32,
     /// When, µs of CLOCK_MONOTONIC.
     pub at_us: u64,
