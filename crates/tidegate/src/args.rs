@@ -38,7 +38,7 @@ pub struct CommandLine {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The agent's
+    /// The agent's commands
     #[command(flatten)]
     Agent(AgentCommand),
     /// Run a scenario over real kernel TCP between two network namespaces

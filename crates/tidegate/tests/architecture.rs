@@ -122,7 +122,7 @@ fn every_room_of_the_document_is_there() {
 }
 
 /// Rooms that the agent's program must do without: it runs on routers.
-const NOT_ON_ROUTERS: [&str; 12] = [
+const NOT_ON_ROUTERS: [&str; 13] = [
     "gym",
     "lab",
     "measure",
@@ -134,6 +134,7 @@ const NOT_ON_ROUTERS: [&str; 12] = [
     "sim",
     "study",
     "sweep",
+    "tcp",
     "transfer",
 ];
 
