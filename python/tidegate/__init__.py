@@ -7,6 +7,7 @@
 """
 
 from ._errors import Fault, ScenarioError
+from ._estimate import Estimate, mean, ratio
 from ._native import BEHAVIOUR_VERSION, ReceiverView, SenderView, __version__
 from ._own import Law, Sender
 from ._result import Result
@@ -18,6 +19,7 @@ from ._traces import Recording, delay_trace, rate_series, trace
 
 __all__ = [
     "BEHAVIOUR_VERSION",
+    "Estimate",
     "Fault",
     "FlowView",
     "Law",
@@ -34,7 +36,9 @@ __all__ = [
     "Table",
     "__version__",
     "delay_trace",
+    "mean",
     "rate_series",
+    "ratio",
     "shipped",
     "sweep",
     "trace",

@@ -90,7 +90,7 @@ def _scatter(result: "Result", **settings: Any) -> "Figure":
     runs = result.runs
     points: dict[str, tuple[list[float], list[float]]] = {}
     for name, goodput, up, queue, up_queue in zip(
-        runs["run"], runs["goodput_bps"], runs["up_goodput_bps"], runs["queue_p95_ms"], runs["up_queue_p95_ms"]
+        runs["run"], runs["goodput_bps"], runs["up_goodput_bps"], runs["queue_delay_p95_ms"], runs["up_queue_delay_p95_ms"]
     ):
         down = goodput is not None
         queues, goodputs = points.setdefault(name, ([], []))

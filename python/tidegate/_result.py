@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_ROWS = 50
+"""The most rows that tables for people have."""
+
+
 class Result(Sequence["Result"]):
     """The results of one run or of several, in their order: ``result["tide"]`` and ``result[0]`` are those of one.
 
@@ -44,7 +48,7 @@ class Result(Sequence["Result"]):
     @property
     def links(self) -> Table:
         """A row for each link (``down``, ``up``, hops by their names): ``utilisation`` (0 to 1), ``delivered_bps``,
-        ``queue_…_ms``, ``drops``, ``losses``."""
+        ``queue_delay_…_ms``, ``drops``, ``losses``."""
         return self._table("links")
 
     @property
@@ -152,9 +156,10 @@ class Result(Sequence["Result"]):
         return plot(self, quantity, **settings)
 
     def __repr__(self) -> str:
-        return self._native.text().rstrip() if len(self) <= 50 else f"<{len(self)} runs of {self.scenario}>"
+        if self._native.text_rows > _ROWS:
+            return f"<{len(self)} runs of {self.scenario}>"
+        return self._native.text().rstrip()
 
     def _repr_html_(self) -> str:
-        text = _escape(self._native.text() if len(self) <= 50 else repr(self))
-        return f"<pre>{text}</pre>"
+        return f"<pre>{_escape(repr(self))}</pre>"
 

@@ -15,8 +15,18 @@ from ._result import Result
 from ._session import Session
 from ._traces import Recording
 
-Vary = Mapping[str, Iterable[Any]]
-"""Values for each of some keys: ``{"down.delay_ms": [10, 50], "run.tide.lambda": [2, 3]}``."""
+Vary = Mapping[Union[str, tuple[str, ...]], Union[Iterable[Any], Mapping[str, Any]]]
+"""Values for each of some keys: ``{"down.delay_ms": [10, 50], "run.tide.lambda": [2, 3]}``.
+
+Keys in a tuple change together: ``{("down.delay_ms", "up.delay_ms"): [(10, 20), (70, 90)]}``. Values in a ``dict`` have
+names: ``{"down.rate": {"still": tg.trace(…), "driving": tg.trace(…)}}``.
+"""
+
+Point = tuple[Optional[str], list[Any]]
+"""A value for each of the keys that change together, and what they are called, if they have a name."""
+
+Varied = list[tuple[list[str], list[Point]]]
+"""Keys that change together, and the points that they take in turn."""
 
 Own = Mapping[str, Any]
 """Classes of one's own, by the names that a scenario has for them."""
@@ -33,7 +43,7 @@ class Spec(NamedTuple):
     path: str
     files: dict[str, str]
     """What has been made and not written, by the names that the document has for it."""
-    vary: list[tuple[str, list[Any]]]
+    vary: Varied
     runs: Optional[Sequence[str]]
     """Names of those that are to be run; all if none is named."""
     own: dict[str, Codes]
@@ -45,7 +55,7 @@ class Spec(NamedTuple):
         """The same with the texts of all files, so that it can be run where those are not."""
         files = dict(self.files)
         folder = os.path.dirname(self.path)
-        for name in {*named(self.document), *named(dict(self.vary))} - set(files):
+        for name in {*named(self.document), *named_by(self.vary)} - set(files):
             # What cannot be read, whoever reads the scenario says, with the line.
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 # Byte for byte: the results' keys are of that.
@@ -223,7 +233,8 @@ class Scenario(MutableMapping[str, Any]):
         :param runs: the names of those to be run; all if none is said.
         :param vary: values for keys, every combination of which is run, the last key turning fastest. A key joins names
             by dots; in ``run``, ``workload`` and ``hop`` a name is that of one of them, a number its place from 0, and
-            ``*`` is each: ``{"run.tide.lambda": [2, 3], "workload.*.start_s": [0, 5]}``.
+            ``*`` is each: ``{"run.tide.lambda": [2, 3], "workload.*.start_s": [0, 5]}``. Keys in a tuple change together;
+            a ``dict`` names its values (:data:`Vary`).
         :param seeds: how many seeds, from the scenario's on.
         :param threads: how many runs at a time; as many as there are processors if it is not said.
         :param series: quantities to keep over time; ``True``: all.
@@ -243,19 +254,21 @@ class Scenario(MutableMapping[str, Any]):
         if runs is not None:
             runs = [str(self._named(name)["name"]) for name in runs]
             said.append(f"runs={runs!r}")
-        varied = [(key, list(values)) for key, values in (vary or {}).items()]
-        if vary:
-            said.append(f"vary={dict(varied)!r}")
+        # What can be walked through only once is written down first.
+        listed = {key: values if isinstance(values, Mapping) else list(values) for key, values in (vary or {}).items()}
+        varied = [_points(key, values) for key, values in listed.items()]
+        if listed:
+            said.append(f"vary={listed!r}")
         if seeds != 1:
             said.append(f"seeds={seeds}")
-            varied.append(("seed", self._seeds(seeds, varied)))
+            varied.append((["seed"], [(None, [seed]) for seed in self._seeds(seeds, varied)]))
         said.extend(_said_own(own))
         return self._spec(self._document, varied, runs, command=f"run_all({', '.join(said)})", own=own)
 
-    def _seeds(self, seeds: int, varied: list[tuple[str, list[Any]]]) -> list[int]:
+    def _seeds(self, seeds: int, varied: Varied) -> list[int]:
         if seeds < 1:
             raise wrong("seeds", f"{seeds}, expected at least 1")
-        if any(key == "seed" for key, _ in varied):
+        if any("seed" in keys for keys, _ in varied):
             raise wrong("seeds", "both seeds and vary of seed, expected one of them")
         first = self._document.get("seed", 1)
         return [first + n for n in range(seeds)]
@@ -282,14 +295,21 @@ class Scenario(MutableMapping[str, Any]):
     def _spec(
         self,
         document: Mapping[str, Any],
-        vary: Sequence[tuple[str, list[Any]]] = (),
+        vary: Sequence[tuple[list[str], list[Point]]] = (),
         runs: Optional[Sequence[str]] = None,
         command: str = "run()",
         own: Optional[Own] = None,
     ) -> Spec:
         files: dict[str, str] = {}
         resolved = _resolve(document, files)
-        varied = [(key, [_from_here(key, _resolve(v, files)) for v in values]) for key, values in vary]
+
+        def here(keys: list[str], points: list[Point]) -> list[Point]:
+            return [
+                (name, [_from_here(key, _resolve(value, files)) for key, value in zip(keys, values)])
+                for name, values in points
+            ]
+
+        varied = [(keys, here(keys, points)) for keys, points in vary]
         origin = f"tidegate.Scenario.load({self._path!r})" if self._path else "tidegate.Scenario(…)"
         codes = taken(resolved, own or {})
         return Spec(resolved, self._text, self._path or "scenario", files, varied, runs, codes, f"{origin}.{command}")
@@ -380,6 +400,28 @@ def named(value: Any, key: str = "") -> Iterator[str]:
             yield from named(inner, key)
     elif isinstance(value, str) and key.rsplit(".")[-1] in _FILES:
         yield value
+
+
+def named_by(vary: Varied) -> Iterator[str]:
+    """The files that variations name."""
+    for keys, points in vary:
+        for _, values in points:
+            for key, value in zip(keys, values):
+                yield from named(value, key)
+
+
+def _points(key: Union[str, tuple[str, ...]], values: Union[list[Any], Mapping[str, Any]]) -> tuple[list[str], list[Point]]:
+    """The keys of a variation, and a value for each at each point."""
+    keys = [key] if isinstance(key, str) else list(key)
+    called = values.items() if isinstance(values, Mapping) else ((None, value) for value in values)
+    if isinstance(key, str):
+        return keys, [(name, [value]) for name, value in called]
+    points: list[Point] = []
+    for name, together in called:
+        if not isinstance(together, (list, tuple)) or len(together) != len(keys):
+            raise wrong("vary", f"{together!r} for {', '.join(keys)}, expected {len(keys)} values, one for each key")
+        points.append((name, list(together)))
+    return keys, points
 
 
 def _from_here(key: str, value: Any) -> Any:

@@ -20,7 +20,7 @@ class Session:
     >>> while not session.is_over:
     ...     session.advance(10)
     ...     session.set_window(60_000 if session.link("down").queue_delay_ms > 20 else 120_000)
-    >>> session.finish().runs["queue_p95_ms"]
+    >>> session.finish().runs["queue_delay_p95_ms"]
     """
 
     def __init__(self, native: _native.Session, links: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Iterator, Optional, Sequence, Union
 
 from . import _native
 from ._progress import Progress, shown
-from ._scenario import Scenario, Spec, Vary, named
+from ._scenario import Scenario, Spec, Vary, named, named_by
 from ._table import Table
 
 _AHEAD = 256
@@ -124,10 +124,10 @@ class Sweep:
             return spec
         used = set(named(spec.document))
         stride = 1
-        for key, values in reversed(spec.vary):
-            for place in {number // stride % len(values) for number in range(first, end)}:
-                used.update(named(values[place], key))
-            stride *= len(values)
+        for keys, points in reversed(spec.vary):
+            for place in {number // stride % len(points) for number in range(first, end)}:
+                used.update(named_by([(keys, [points[place]])]))
+            stride *= len(points)
         return spec._replace(files={name: text for name, text in spec.files.items() if name in used})
 
 

@@ -93,7 +93,7 @@ def test_reno_is_the_simulators_to_the_byte(small, seed):
 
 def test_drwa_is_near_the_simulators(small):
     own, native = small.run(law=Drwa), small.run(law="drwa")
-    near = {"goodput_bps": 0.01, "queue_p50_ms": 0.05, "queue_p95_ms": 0.05, "rtt_p50_ms": 0.05}
+    near = {"goodput_bps": 0.01, "queue_delay_p50_ms": 0.05, "queue_delay_p95_ms": 0.05, "rtt_p50_ms": 0.05}
     for column, part in near.items():
         assert own.metrics[column] == pytest.approx(native.metrics[column], rel=part), column
 

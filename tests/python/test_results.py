@@ -16,9 +16,9 @@ def test_tables_have_units_in_their_columns(small):
     assert r.flows["run"] == r.names
     assert {"goodput_bps", "rtt_p95_ms", "completion_s"} <= set(r.flows.columns)
     assert r.links["link"] == ["down", "up"] * 3
-    queue = dict(zip(r.names, r.runs["queue_p95_ms"]))
+    queue = dict(zip(r.names, r.runs["queue_delay_p95_ms"]))
     assert queue["tide"] < queue["linux"] / 3
-    assert r["tide"].metrics["queue_p95_ms"] == queue["tide"]
+    assert r["tide"].metrics["queue_delay_p95_ms"] == queue["tide"]
     assert r[-1].names == r[2:].names == ["tide"]
     assert len(list(r)) == 3
     with pytest.raises(KeyError, match="linux, drwa, tide"):
@@ -74,6 +74,68 @@ def test_seeds_and_threads(small):
         small.run_all(vary={"seed": [1]}, seeds=2)
 
 
+def test_keys_in_a_tuple_change_together(small):
+    r = small.run_all(["tide"], vary={("down.delay_ms", "up.delay_ms"): [(10, 20), (70, 90)], "seed": [1, 2]})
+    assert r.runs["down.delay_ms"] == [10, 10, 70, 70]
+    assert r.runs["up.delay_ms"] == [20, 20, 90, 90]
+    assert r.runs["rtt_p50_ms"][2] > 160 > 80 > r.runs["rtt_p50_ms"][0] >= 30
+    with pytest.raises(tg.ScenarioError, match="expected 2 values, one for each key"):
+        small.run_all(vary={("down.delay_ms", "up.delay_ms"): [(10, 20), (70,)]})
+
+
+def test_values_in_a_dict_have_names(small, tmp_path):
+    rates = {"slow": tg.trace(range(1, 1000, 2)), "fast": tg.trace(range(1, 1000))}
+    r = small.run_all(["tide"], vary={"down.rate": rates})
+    assert r.runs["down.rate"] == ["slow", "fast"]
+    assert r.runs["goodput_bps"][1] > 1.5 * r.runs["goodput_bps"][0]
+    assert "down.rate=slow" in repr(r)
+    unnamed = small.run_all(["tide"], vary={"down.rate": list(rates.values())})
+    assert r.runs["key"] == unnamed.runs["key"], "a name is no part of what a result depends on"
+    rows = tg.sweep(small, {"down.rate": rates}, runs=["tide"]).run(out=tmp_path / "rows")
+    assert rows == r.runs
+
+
+def test_several_seeds_are_one_table_of_means(small):
+    small["down"]["loss"] = {"random": 0.001}
+    text = repr(small.run_all(seeds=3))
+    assert "means over 3 seeds, ± 95 % confidence" in text
+    assert text.count("\nlinux ") == text.count("\ntide ") == 1
+    varied = repr(small.run_all(["tide"], vary={"down.delay_ms": [10, 20]}, seeds=2))
+    assert varied.count("means over 2 seeds") == 2
+    assert repr(small.run_all(["tide"], seeds=60)).count("\ntide ") == 1
+
+
+def test_means_have_intervals(small):
+    small["down"]["loss"] = {"random": 0.001}
+    r = small.run_all(["linux", "tide"], vary={"down.delay_ms": [10, 20]}, seeds=3)
+    means = r.runs.means()
+    assert means.columns[:4] == ["down.delay_ms", "run", "count", "goodput_bps"]
+    assert means["count"] == [3] * 4
+    assert means["run"] == ["linux", "tide"] * 2
+    goodput = [row["goodput_bps"] for row in r.runs if row["run"] == "tide" and row["down.delay_ms"] == 20]
+    assert (means["goodput_bps"][3], means["goodput_bps_margin"][3]) == tg.mean(goodput)
+    assert means["goodput_bps_margin"][3] > 0
+    # Nothing tells how sure a number is that is the same with every seed.
+    assert r.links.means()["losses_margin"][1] is None
+    over_delays = r.runs.means(over="down.delay_ms")
+    assert over_delays["count"] == [2] * 6 and "seed" in over_delays.columns
+    with pytest.raises(ValueError, match='no column "seed"'):
+        small.run("tide").runs.means()
+
+
+def test_estimates():
+    assert tg.mean([1, 2, 3]).value == 2
+    assert tg.mean([1, 2, 3]).margin == pytest.approx(4.303 / 3**0.5, rel=1e-3)
+    assert str(tg.Estimate(4.19234, 0.1237)) == "4.19 ±0.12"
+    assert str(tg.Estimate(41923.4, 123.7)) == "41923 ±124"
+    assert str(tg.mean([5.0])) == "5"
+    assert tg.ratio([1, 2, 6], [2, 4, 12]) == (0.5, None)
+    with pytest.raises(ValueError, match="in pairs"):
+        tg.ratio([1], [1, 2])
+    with pytest.raises(ValueError, match="at least one"):
+        tg.mean([])
+
+
 def test_everything_a_run_may_do_has_a_table():
     s = tg.Scenario.loads(TEXT)
     s["workload"] += [
@@ -118,7 +180,7 @@ def test_an_adaptive_video_has_its_quality(small):
     videos = r.videos
     assert videos["segments"][0] > 15 and videos["switches"][0] >= 1
     assert videos["qoe"][0] == pytest.approx(videos["segments"][0] * videos["qoe_per_segment"][0])
-    assert r.metrics["video_bps"] == videos["bitrate_bps"][0] > 3e6
+    assert r.metrics["video_bitrate_bps"] == videos["bitrate_bps"][0] > 3e6
 
 
 def test_pandas(small):

@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use super::sweep::{Sweep, Written};
     #[pymodule_export]
-    use super::table::Table;
+    use super::table::{Table, mean, ratio};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -10,7 +10,8 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tidegate_scenario::{
-    Files, LinkInputs, LoadError, Recordings, Run, Scenario, Setting, Variation, combinations,
+    Files, LinkInputs, LoadError, Point, Recordings, Run, Scenario, Setting, Variation,
+    combinations,
 };
 use tidegate_sim::{Keys, check};
 use toml::Value;
@@ -25,7 +26,7 @@ pub struct Variant {
     pub inputs: LinkInputs,
     /// The keys of its runs, without their parts in Python.
     keys: Keys,
-    /// The values that replaced its own, in the order of the variations.
+    /// The values that replaced its own, or their names, in the order of the varied keys.
     pub values: Vec<Value>,
     /// The laws and senders in Python of its runs, by their names.
     own: Arc<OwnOfRuns>,
@@ -68,7 +69,8 @@ pub struct Spec<'py> {
     path: PathBuf,
     /// Files that exist only in memory, by name.
     files: BTreeMap<String, String>,
-    vary: Vec<(String, Vec<Bound<'py, PyAny>>)>,
+    /// Keys that change together, and their points: a name, if it has one, and a value for each key.
+    vary: Vec<(Vec<String>, Vec<WrittenPoint<'py>>)>,
     /// Names of the runs to run; all if none is named.
     runs: Option<Vec<String>>,
     /// The laws and senders in Python of the runs, by their names.
@@ -76,6 +78,8 @@ pub struct Spec<'py> {
     /// The command that repeats the results, for their provenance.
     pub command: String,
 }
+
+type WrittenPoint<'py> = (Option<String>, Vec<Bound<'py, PyAny>>);
 
 /// Every combination of the variations of a scenario; the last one changes fastest.
 pub struct Reading {
@@ -95,11 +99,21 @@ impl Reading {
     /// # Errors
     /// If a scenario cannot have a value.
     pub fn new(spec: Spec<'_>) -> PyResult<Self> {
-        let variations = spec.vary.iter().map(|(key, values)| {
-            let values = values.iter().map(|value| toml_of(value, key));
+        let variations = spec.vary.iter().map(|(keys, points)| {
+            let parts = |key: &String| key.split('.').map(str::to_owned).collect();
+            let points = points.iter().map(|(name, values)| {
+                let values = keys
+                    .iter()
+                    .zip(values)
+                    .map(|(key, value)| toml_of(value, key));
+                Ok(Point {
+                    values: values.collect::<PyResult<_>>()?,
+                    name: name.clone(),
+                })
+            });
             Ok(Variation {
-                key: key.split('.').map(str::to_owned).collect(),
-                values: values.collect::<PyResult<_>>()?,
+                keys: keys.iter().map(parts).collect(),
+                points: points.collect::<PyResult<_>>()?,
             })
         });
         let own = spec.own.into_iter();
@@ -118,7 +132,8 @@ impl Reading {
 
     /// The columns of the variations.
     pub fn columns(&self) -> Vec<String> {
-        self.variations.iter().map(|v| v.key.join(".")).collect()
+        let keys = self.variations.iter().flat_map(|v| &v.keys);
+        keys.map(|key| key.join(".")).collect()
     }
 
     /// Calls `take` for each variant, or only for those in the given range, without the interpreter's lock.
@@ -164,7 +179,10 @@ impl Reading {
         };
         let (runs, left_out) = scenario.runs.drain(..).partition(asked);
         scenario.runs = runs;
-        let values = settings.iter().map(|&(_, value)| Value::clone(value));
+        let values = settings.iter().map(|setting| match setting.name {
+            Some(name) => Value::String(name.to_owned()),
+            None => setting.value.clone(),
+        });
         Ok(Variant {
             inputs: scenario.link_inputs_from(&files, &self.path)?,
             keys: Keys::from_files(&scenario, &files)?,

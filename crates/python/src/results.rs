@@ -19,6 +19,8 @@ pub struct Set {
     pub keys: Vec<String>,
     /// Their results.
     pub results: ResultSet,
+    /// Whether a link plays the same piece of its recording with every seed.
+    one_piece: bool,
 }
 
 /// The runs of one or several variants.
@@ -53,6 +55,7 @@ impl Results {
             Set {
                 values: variant.values.clone(),
                 keys: scenario.runs.iter().map(|run| variant.key(run)).collect(),
+                one_piece: scenario.plays_one_piece(),
                 results: ResultSet {
                     scenario: scenario.name.clone(),
                     description: scenario.description.clone(),
@@ -76,6 +79,17 @@ impl Results {
             command: self.command.clone(),
             seed: Seeds::of(seeds),
         }
+    }
+
+    /// The variants, each with a set for every seed.
+    fn variants(&self) -> impl Iterator<Item = &[Set]> {
+        let seeds = self.columns.last().is_some_and(|name| name == "seed");
+        let others = self.columns.len() - usize::from(seeds);
+        self.sets.chunk_by(move |one, next| {
+            seeds
+                && one.values[..others] == next.values[..others]
+                && one.results.runs.len() == next.results.runs.len()
+        })
     }
 
     /// The sets alone, with or without their curves.
@@ -112,6 +126,7 @@ impl Results {
                 sets.push(Set {
                     values: set.values.clone(),
                     keys: kept().map(|at| set.keys[at].clone()).collect(),
+                    one_piece: set.one_piece,
                     results: ResultSet {
                         scenario: set.results.scenario.clone(),
                         description: set.results.description.clone(),
@@ -171,11 +186,22 @@ impl Results {
         tidegate_report::page(&self.plain(true), &from)
     }
 
-    /// The tables that `tidegate sim` prints.
+    /// The tables that `tidegate sim` prints: one for each variant, with means if it has several seeds.
     fn text(&self) -> String {
-        let tables = self.sets.iter();
-        let tables = tables.map(|set| tidegate_report::table(&set.results).to_string());
+        let tables = self.variants().map(|seeds| match seeds {
+            [set] => tidegate_report::table(&set.results).to_string(),
+            sets => {
+                let results: Vec<_> = sets.iter().map(|set| set.results.clone()).collect();
+                tidegate_study::means(&results, sets[0].one_piece)
+            }
+        });
         tables.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The number of rows in these tables.
+    #[getter]
+    fn text_rows(&self) -> usize {
+        self.variants().map(|sets| sets[0].results.runs.len()).sum()
     }
 
     /// The rows of `tidegate sim --out`, their header first.

@@ -250,6 +250,6 @@ impl Written {
                 .collect();
             columns.push((metric.name.into(), Values::Float(numbers)));
         }
-        Table::new(columns)
+        Table::new(columns, sweep.columns.len())
     }
 }

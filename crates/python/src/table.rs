@@ -1,7 +1,9 @@
 //! Columns of the same length, each of one kind.
 
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use std::collections::HashMap;
+use tidegate_study::Estimate;
 
 /// The values of a column.
 pub enum Values {
@@ -23,6 +25,36 @@ impl Values {
             Self::Text(values) => values.len(),
             Self::Bool(values) => values.len(),
         }
+    }
+
+    /// A value as a word.
+    fn word(&self, row: usize) -> String {
+        match self {
+            Self::Float(values) => format!("{:?}", values[row]),
+            Self::Int(values) => values[row].to_string(),
+            Self::Text(values) => values[row].clone(),
+            Self::Bool(values) => values[row].to_string(),
+        }
+    }
+
+    /// The values of these rows.
+    fn of(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Float(values) => Self::Float(rows.iter().map(|&row| values[row]).collect()),
+            Self::Int(values) => Self::Int(rows.iter().map(|&row| values[row]).collect()),
+            Self::Text(values) => Self::Text(rows.iter().map(|&row| values[row].clone()).collect()),
+            Self::Bool(values) => Self::Bool(rows.iter().map(|&row| values[row]).collect()),
+        }
+    }
+
+    /// The mean of the numbers that these rows have.
+    fn mean(&self, rows: &[usize]) -> Option<Estimate> {
+        let number = |&row: &usize| match self {
+            Self::Float(values) => values[row].filter(|value| !value.is_nan()),
+            Self::Int(values) => Some(values[row] as f64),
+            Self::Text(_) | Self::Bool(_) => None,
+        };
+        Estimate::mean(&rows.iter().filter_map(number).collect::<Vec<_>>())
     }
 
     fn kind(&self) -> &'static str {
@@ -48,13 +80,31 @@ impl Values {
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Table {
     columns: Vec<(String, Values)>,
+    /// The first of them, which have what was varied.
+    varied: usize,
 }
 
 impl Table {
-    /// A table of columns with the same length.
-    pub fn new(columns: Vec<(String, Values)>) -> Self {
+    /// A table of columns with the same length, the first of which have what was varied.
+    pub fn new(columns: Vec<(String, Values)>, varied: usize) -> Self {
         debug_assert!(columns.windows(2).all(|c| c[0].1.len() == c[1].1.len()));
-        Self { columns }
+        Self { columns, varied }
+    }
+
+    /// Numbers of the rows that are alike in everything but what was measured and `over`; in the order of the first of each.
+    fn groups(&self, keeps: &[usize]) -> Vec<Vec<usize>> {
+        let mut places = HashMap::new();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for row in 0..self.__len__() {
+            let words = keeps.iter().map(|&at| self.columns[at].1.word(row));
+            let next = groups.len();
+            let place = *places.entry(words.collect::<Vec<_>>()).or_insert(next);
+            if place == next {
+                groups.push(Vec::new());
+            }
+            groups[place].push(row);
+        }
+        groups
     }
 }
 
@@ -82,5 +132,73 @@ impl Table {
         let found = self.columns.iter().find(|(known, _)| known == name);
         let (_, values) = found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         values.list(py)
+    }
+
+    /// Means over the rows that differ in `over` alone, beside what was measured: for each number a column with its mean
+    /// and one with the half of its 95 % confidence interval, `…_margin`.
+    fn means(&self, over: &str) -> PyResult<Self> {
+        if !self.columns.iter().any(|(name, _)| name == over) {
+            let message = format!("there is no column \"{over}\" to take means over");
+            return Err(PyValueError::new_err(message));
+        }
+        let is_kept = |&at: &usize| {
+            let (name, values) = &self.columns[at];
+            let tells_apart = at < self.varied || matches!(values, Values::Text(_));
+            tells_apart && name != over && name != "key"
+        };
+        let (kept, others): (Vec<_>, Vec<_>) = (0..self.columns.len()).partition(is_kept);
+        let groups = self.groups(&kept);
+        let firsts: Vec<_> = groups.iter().map(|rows| rows[0]).collect();
+        let of_kept = kept.iter().map(|&at| {
+            let (name, values) = &self.columns[at];
+            (name.clone(), values.of(&firsts))
+        });
+        let mut columns: Vec<_> = of_kept.collect();
+        let counts = groups.iter().map(|rows| rows.len() as i64).collect();
+        columns.push(("count".into(), Values::Int(counts)));
+        for at in others {
+            let (name, values) = &self.columns[at];
+            let is_number = matches!(values, Values::Float(_) | Values::Int(_));
+            if name == over || !is_number {
+                continue;
+            }
+            let means: Vec<_> = groups.iter().map(|rows| values.mean(rows)).collect();
+            let value = |mean: &Option<Estimate>| mean.map(|mean| mean.value);
+            let margin = |mean: &Option<Estimate>| mean.and_then(|mean| mean.margin);
+            let column = |of: fn(&Option<Estimate>) -> Option<f64>| means.iter().map(of).collect();
+            columns.push((name.clone(), Values::Float(column(value))));
+            columns.push((format!("{name}_margin"), Values::Float(column(margin))));
+        }
+        let varied = kept.iter().filter(|&&at| at < self.varied).count();
+        Ok(Self::new(columns, varied))
+    }
+}
+
+/// The mean of some numbers and half of its 95 % confidence interval, by Student's t.
+#[pyfunction]
+pub fn mean(values: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
+    match Estimate::mean(&values) {
+        Some(mean) => Ok((mean.value, mean.margin)),
+        None => Err(PyValueError::new_err("no values, expected at least one")),
+    }
+}
+
+/// The mean of some numbers divided by that of others, which belong to them one by one, and half of its 95 % confidence
+/// interval, by the jackknife.
+#[pyfunction]
+pub fn ratio(of: Vec<f64>, to: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
+    if of.len() != to.len() {
+        let message = format!(
+            "{} values and {}, expected as many, in pairs",
+            of.len(),
+            to.len()
+        );
+        return Err(PyValueError::new_err(message));
+    }
+    match Estimate::ratio(&of, &to) {
+        Some(ratio) => Ok((ratio.value, ratio.margin)),
+        None => Err(PyValueError::new_err(
+            "expected at least one pair, and divisors whose sum is not 0",
+        )),
     }
 }

@@ -29,6 +29,8 @@ fn all(results: &Results) -> impl Iterator<Item = Of<'_>> {
 struct Rows<'a, T> {
     rows: Vec<(Of<'a>, T)>,
     columns: Vec<(String, Values)>,
+    /// The first columns, which have what was varied.
+    varied: usize,
 }
 
 impl<'a, T> Rows<'a, T> {
@@ -45,10 +47,11 @@ impl<'a, T> Rows<'a, T> {
             let values: Vec<_> = rows.iter().map(|(run, _)| &run.set.values[nth]).collect();
             (name.clone(), varied(&values))
         });
-        let varied = varied.collect();
+        let columns: Vec<_> = varied.collect();
         let new = Self {
+            varied: columns.len(),
             rows,
-            columns: varied,
+            columns,
         };
         new.text_of_run("run", |run| run.run().name.clone())
     }
@@ -92,7 +95,7 @@ impl<'a, T> Rows<'a, T> {
     }
 
     fn table(self) -> Table {
-        Table::new(self.columns)
+        Table::new(self.columns, self.varied)
     }
 }
 
@@ -168,7 +171,7 @@ pub fn links(results: &Results) -> Table {
         .text("link", |(name, _)| (*name).to_owned())
         .float("utilisation", |(_, link)| link.utilisation)
         .float("delivered_bps", |(_, link)| link.delivered_bps)
-        .quantiles("queue", |(_, link)| link.queue_delay_ms)
+        .quantiles("queue_delay", |(_, link)| link.queue_delay_ms)
         .int("drops", |(_, link)| link.drops)
         .int("losses", |(_, link)| link.losses)
         .table()
@@ -248,7 +251,7 @@ pub fn videos(results: &Results) -> Table {
         .float("stalled_s", |video| video.stalled_s)
         .float("played_s", |video| video.played_s)
         .maybe("segments", |video| Some(video.adaptive?.segments as f64))
-        .maybe("bitrate_bps", |video| Some(video.adaptive?.mean_bps))
+        .maybe("bitrate_bps", |video| Some(video.adaptive?.bitrate_bps))
         .maybe("switches", |video| Some(video.adaptive?.switches as f64))
         .maybe("qoe", |video| Some(video.adaptive?.qoe))
         .maybe("qoe_per_segment", |video| {

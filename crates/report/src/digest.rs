@@ -86,7 +86,7 @@ impl<'a> Digest<'a> {
     }
 
     /// 95th percentile of the queueing delay.
-    pub(crate) fn queue_p95_ms(&self) -> Option<f64> {
+    pub(crate) fn queue_delay_p95_ms(&self) -> Option<f64> {
         self.queue_ms.map(|queue| queue.p95)
     }
 }

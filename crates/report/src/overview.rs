@@ -39,11 +39,11 @@ fn columns<'a>() -> Vec<Column<Row<'a>>> {
             .cell(|r| r.own.queue_ms.map(|q| fixed(q.p50, 1))),
         queue
             .statistic("p95")
-            .cell(|r| r.own.queue_p95_ms().map(|p95| fixed(p95, 1))),
+            .cell(|r| r.own.queue_delay_p95_ms().map(|p95| fixed(p95, 1))),
         queue
             .statistic("vs 1st")
             .unit("%")
-            .cell(|r| ratio(r.own.queue_p95_ms(), r.first.queue_p95_ms()).map(percent)),
+            .cell(|r| ratio(r.own.queue_delay_p95_ms(), r.first.queue_delay_p95_ms()).map(percent)),
         Head::number("warnings").cell(|r| {
             Some(r.own.run.health.warnings.len())
                 .filter(|n| *n > 0)

@@ -39,8 +39,8 @@ fn baseline(first: &Digest, way: &str) -> Option<String> {
 }
 
 fn against(own: &Digest, first: &Digest) -> Option<String> {
-    let delay = own.queue_p95_ms().map(|p95| {
-        let share = ratio(Some(p95), first.queue_p95_ms());
+    let delay = own.queue_delay_p95_ms().map(|p95| {
+        let share = ratio(Some(p95), first.queue_delay_p95_ms());
         let share = share.map(|r| format!(", {}", compared(r, &first.run.name)));
         let share = share.unwrap_or_default();
         format!("95th percentile of queueing delay {} ms{share}", about(p95))

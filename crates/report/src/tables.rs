@@ -306,7 +306,7 @@ fn video_columns<'a>() -> Vec<Column<Of<'a, VideoResult>>> {
         Head::number("bit rate")
             .unit("Mbit/s")
             .about("Mean bit rate of the segments, of a video in several.")
-            .cell(|(_, v)| v.adaptive.map(|a| mbps(a.mean_bps))),
+            .cell(|(_, v)| v.adaptive.map(|a| mbps(a.bitrate_bps))),
         Head::number("switches")
             .about("How often the bit rate changed from one segment to the next.")
             .cell(|(_, v)| v.adaptive.map(|a| a.switches.to_string())),

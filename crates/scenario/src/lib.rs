@@ -59,6 +59,6 @@ pub use schema::{results_schema, schema};
 pub use sprout::{SproutForecast, SproutSpec};
 pub use text::read_text;
 pub use tidegate_laws::{Direction, Law};
-pub use vary::{Setting, Variation, combinations};
+pub use vary::{Point, Setting, Variation, Written, combinations};
 pub use ways::{DOWN, ProxySpec, UP};
 pub use workload::{ReadRate, Spacing, Workload, WorkloadKind};

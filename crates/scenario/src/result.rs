@@ -269,7 +269,7 @@ pub struct AdaptiveResult {
     /// Segments that came whole.
     pub segments: u64,
     /// Mean of their bit rates.
-    pub mean_bps: f64,
+    pub bitrate_bps: f64,
     /// How often the bit rate changed from one to the next.
     pub switches: u64,
     /// Quality of experience: the segments' Mbit/s, less the weighted changes, stalls and start.

@@ -5,37 +5,146 @@ use std::path::Path;
 use std::str::FromStr;
 use toml::{Table, Value};
 
-/// A setting and the values that it takes in turn, written `down.delay_ms=40,140`.
+/// Settings that change together, and the points that they take in turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variation {
-    /// Names of tables, then of the key.
-    pub key: Vec<String>,
-    /// Values in the order given.
+    /// The settings' keys: names of tables, then of the key.
+    pub keys: Vec<Vec<String>>,
+    /// Points in the order given.
+    pub points: Vec<Point>,
+}
+
+/// A value for each of the keys that change together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// In the order of the keys.
     pub values: Vec<Value>,
+    /// What the point is called, in names of scenarios and in rows; its values if it has no name.
+    pub name: Option<String>,
 }
 
 /// One value for one key.
-pub type Setting<'a> = (&'a [String], &'a Value);
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// Names of tables, then of the key.
+    pub key: &'a [String],
+    /// The value in place of the scenario's own.
+    pub value: &'a Value,
+    /// What the value is called, if it has a name.
+    pub name: Option<&'a str>,
+}
 
-impl FromStr for Variation {
+impl Setting<'_> {
+    /// What stands for the value in a row: its name, a string without quotes, or the value in TOML's syntax.
+    pub fn word(&self) -> String {
+        match (self.name, self.value) {
+            (Some(name), _) => name.to_owned(),
+            (None, Value::String(text)) => text.clone(),
+            (None, other) => other.to_string(),
+        }
+    }
+
+    fn in_name(&self) -> String {
+        let key = self.key.join(".");
+        match self.name {
+            Some(name) => format!("{key}={name}"),
+            None => format!("{key}={}", short(self.value)),
+        }
+    }
+}
+
+impl Variation {
+    /// One setting that takes these values in turn.
+    pub fn of(key: Vec<String>, values: impl IntoIterator<Item = Value>) -> Self {
+        let point = |value| Point {
+            values: vec![value],
+            name: None,
+        };
+        Self {
+            keys: vec![key],
+            points: values.into_iter().map(point).collect(),
+        }
+    }
+
+    /// Lets `other` change together with this one.
+    fn join(&mut self, other: Self) -> Result<(), String> {
+        let (has, expected) = (other.points.len(), self.points.len());
+        if has != expected {
+            let named = |keys: &[Vec<String>]| keys.last().map(|key| key.join("."));
+            return Err(format!(
+                "+{} has {has} value{}, expected {expected}, as many as {} has, with which it changes",
+                named(&other.keys).unwrap_or_default(),
+                if has == 1 { "" } else { "s" },
+                named(&self.keys).unwrap_or_default(),
+            ));
+        }
+        self.keys.extend(other.keys);
+        for (point, more) in self.points.iter_mut().zip(other.points) {
+            point.values.extend(more.values);
+        }
+        Ok(())
+    }
+}
+
+/// A variation as the command line has it: `down.delay_ms=40,140`, or `+up.delay_ms=20,70`, which changes together with the
+/// one before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    variation: Variation,
+    with_the_one_before: bool,
+}
+
+impl Written {
+    /// The variations, joined where the command line says so.
+    ///
+    /// # Errors
+    /// If one is to change together with another that is not there, or has another number of values.
+    pub fn joined(all: &[Self]) -> Result<Vec<Variation>, String> {
+        let mut joined: Vec<Variation> = Vec::new();
+        for one in all {
+            let variation = one.variation.clone();
+            match (one.with_the_one_before, joined.last_mut()) {
+                (false, _) => joined.push(variation),
+                (true, Some(before)) => before.join(variation)?,
+                (true, None) => {
+                    return Err(format!(
+                        "+{} is to change together with the variation before it, but it is the first",
+                        variation.keys[0].join(".")
+                    ));
+                }
+            }
+        }
+        Ok(joined)
+    }
+}
+
+impl FromStr for Written {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (key, values) = text
             .split_once('=')
             .ok_or("expected KEY=VALUE[,VALUE…], such as down.delay_ms=40,140")?;
-        let key: Vec<_> = key.split('.').map(|part| part.trim().to_owned()).collect();
+        let joined = key.strip_prefix('+');
+        let key: Vec<_> = joined
+            .unwrap_or(key)
+            .split('.')
+            .map(|part| part.trim().to_owned())
+            .collect();
         if key.iter().any(String::is_empty) {
             return Err("expected names joined by single dots before the =".into());
         }
         let names_files = key
             .last()
             .is_some_and(|key| FILE_KEYS.contains(&key.as_str()));
-        let values = match names_files {
+        let values: Vec<_> = match names_files {
             true => paths(values).into_iter().map(Value::String).collect(),
             false => values.split(',').map(value).collect(),
         };
-        Ok(Self { key, values })
+        Ok(Self {
+            variation: Variation::of(key, values),
+            with_the_one_before: joined.is_some(),
+        })
     }
 }
 
@@ -82,10 +191,14 @@ pub fn combinations(variations: &[Variation]) -> Vec<Vec<Setting<'_>>> {
     variations.iter().fold(vec![Vec::new()], |sets, variation| {
         sets.iter()
             .flat_map(|set| {
-                variation.values.iter().map(move |value| {
-                    let mut longer = set.clone();
-                    longer.push((variation.key.as_slice(), value));
-                    longer
+                variation.points.iter().map(move |point| {
+                    let settings = variation.keys.iter().zip(&point.values);
+                    let settings = settings.map(|(key, value)| Setting {
+                        key,
+                        value,
+                        name: point.name.as_deref(),
+                    });
+                    set.iter().copied().chain(settings).collect()
                 })
             })
             .collect()
@@ -112,17 +225,17 @@ impl Scenario {
         let wrong = |message: String| LoadError::Meaning {
             path: path.into(),
             key: match settings {
-                [(key, _)] => Some(key.join(".")),
+                [setting] => Some(setting.key.join(".")),
                 _ => None,
             },
             message,
         };
         let mut table: Table = text.parse().expect("parsed a moment ago");
         let mut name = original.name;
-        for (key, value) in settings {
-            put(&mut table, key, value)
-                .map_err(|why| wrong(format!("cannot set {}: {why}", key.join("."))))?;
-            name.push_str(&format!(" {}={}", key.join("."), short(value)));
+        for setting in settings {
+            put(&mut table, setting.key, setting.value)
+                .map_err(|why| wrong(format!("cannot set {}: {why}", setting.key.join("."))))?;
+            name.push_str(&format!(" {}", setting.in_name()));
         }
         table.insert("name".into(), Value::String(name));
         Self::from_table(&table, text, path, &[])

@@ -399,7 +399,12 @@ fn what_the_command_line_put_there_has_no_line() {
     let text = scenario("rate = { constant_mbps = 20 }");
     let key = ["duration_s".to_owned()];
     let value = toml::Value::Integer(-1);
-    let refusal = Scenario::parse_with(&text, Path::new("test.toml"), &[(&key[..], &value)]);
+    let setting = tidegate_scenario::Setting {
+        key: &key,
+        value: &value,
+        name: None,
+    };
+    let refusal = Scenario::parse_with(&text, Path::new("test.toml"), &[setting]);
     let refusal = refusal.unwrap_err().to_string();
     assert!(
         refusal.starts_with("test.toml: duration_s is -1, expected 0.001 to 1000000 s"),

@@ -1,7 +1,7 @@
 //! One scenario, many variants.
 
 use std::path::Path;
-use tidegate_scenario::{RateSpec, Scenario, Variation, combinations};
+use tidegate_scenario::{Point, RateSpec, Scenario, Variation, Written, combinations};
 
 const SCENARIO: &str = r#"
 name = "base"
@@ -16,8 +16,8 @@ fn variants(written: &[&str]) -> Result<Vec<Scenario>, String> {
     let variations = written
         .iter()
         .map(|text| text.parse())
-        .collect::<Result<Vec<Variation>, _>>()?;
-    combinations(&variations)
+        .collect::<Result<Vec<Written>, _>>()?;
+    combinations(&Written::joined(&variations)?)
         .iter()
         .map(|settings| Scenario::parse_with(SCENARIO, Path::new("base.toml"), settings))
         .collect::<Result<_, _>>()
@@ -95,4 +95,55 @@ fn lists_of_tables_are_reached_by_name_by_number_and_as_a_whole() {
         let message = variants(&[written]).unwrap_err();
         assert!(message.contains(word), "{written}: {message}");
     }
+}
+
+#[test]
+fn settings_with_a_plus_change_together() {
+    let scenarios = variants(&[
+        "down.delay_ms=40,140",
+        "+up.delay_ms=20,70",
+        "+up.rate.constant_mbps=1,2",
+        "seed=1,2",
+    ])
+    .unwrap();
+    let names: Vec<_> = scenarios.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "base down.delay_ms=40 up.delay_ms=20 up.rate.constant_mbps=1 seed=1",
+            "base down.delay_ms=40 up.delay_ms=20 up.rate.constant_mbps=1 seed=2",
+            "base down.delay_ms=140 up.delay_ms=70 up.rate.constant_mbps=2 seed=1",
+            "base down.delay_ms=140 up.delay_ms=70 up.rate.constant_mbps=2 seed=2",
+        ]
+    );
+    assert_eq!(scenarios[2].up.delay_ms, 70.0);
+}
+
+#[test]
+fn a_plus_needs_one_before_it_with_as_many_values() {
+    let error = |written: &[&str]| variants(written).unwrap_err();
+    assert_eq!(
+        error(&["+up.delay_ms=20,70"]),
+        "+up.delay_ms is to change together with the variation before it, but it is the first"
+    );
+    assert_eq!(
+        error(&["down.delay_ms=40,140", "+up.delay_ms=20"]),
+        "+up.delay_ms has 1 value, expected 2, as many as down.delay_ms has, with which it changes"
+    );
+}
+
+#[test]
+fn a_point_with_a_name_is_called_by_it() {
+    let variation = Variation {
+        keys: vec![vec!["down".into(), "delay_ms".into()], vec!["seed".into()]],
+        points: vec![Point {
+            values: vec![40.into(), 7.into()],
+            name: Some("far".into()),
+        }],
+    };
+    let variations = [variation];
+    let all = combinations(&variations);
+    let scenario = Scenario::parse_with(SCENARIO, Path::new("base.toml"), &all[0]).unwrap();
+    assert_eq!(scenario.name, "base down.delay_ms=far seed=far");
+    assert_eq!((scenario.down.delay_ms, scenario.seed), (40.0, 7));
 }

@@ -90,7 +90,7 @@ fn limited(limit: u64) -> ReceiveBuffer {
 }
 
 fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
-    Algorithm::from_name(name).ok_or_else(|| {
+    name.parse().map_err(|_| {
         let known: Vec<_> = Algorithm::ALL.iter().map(|a| a.name()).collect();
         Unsupported(format!(
             "the simulator has no congestion control \"{name}\", it has {}",

@@ -38,6 +38,24 @@ impl Estimate {
         }
     }
 
+    /// The mean of some values, with Student's interval; none of no values.
+    pub fn mean(values: &[f64]) -> Option<Self> {
+        let sum: f64 = values.iter().sum();
+        let count = values.len();
+        let without = |left_out: usize| (sum - values[left_out]) / (count as f64 - 1.0);
+        (count > 0).then(|| Self::jackknife(count, sum / count as f64, without))
+    }
+
+    /// The mean of `of` divided by that of `to`, where the two belong together in pairs, as two runs with one seed do. None
+    /// of no pairs, or if a divisor is 0.
+    pub fn ratio(of: &[f64], to: &[f64]) -> Option<Self> {
+        let count = of.len().min(to.len());
+        let (above, below): (f64, f64) = (of.iter().sum(), to.iter().sum());
+        let without = |left_out: usize| (above - of[left_out]) / (below - to[left_out]);
+        let all = (count > 0).then(|| Self::jackknife(count, above / below, without));
+        all.filter(|all| all.value.is_finite() && all.margin.is_none_or(f64::is_finite))
+    }
+
     /// Lower end of the interval.
     pub fn low(&self) -> Option<f64> {
         self.margin.map(|margin| self.value - margin)

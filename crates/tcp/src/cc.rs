@@ -19,6 +19,7 @@
 //! [`Config`](crate::Config) as a [`Factory`], which has an example.
 
 mod abc;
+mod algorithm;
 pub mod bbr;
 pub mod bbr3;
 mod bic;
@@ -41,13 +42,11 @@ mod westwood;
 #[cfg(test)]
 mod tests;
 
-use crate::Ecn;
-use crate::ecn::EcnMode;
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 use tidegate_time::Instant;
 
+pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use factory::{Build, Factory};
 pub use manual::Manual;
 pub use view::{Flight, RateSample};
@@ -213,139 +212,4 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// The time of [`Self::next_step`] has come.
     fn step(&mut self, _w: &mut Window, _f: &Flight) {}
-}
-
-/// The algorithms, by their names in Linux.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// New Reno (RFC 6582).
-    Reno,
-    /// CUBIC (RFC 9438) with HyStart as Linux has it.
-    #[default]
-    Cubic,
-    /// BIC (Xu, Harfoush, Rhee 2004).
-    Bic,
-    /// H-TCP (Shorten, Leith 2004).
-    Htcp,
-    /// HighSpeed TCP (RFC 3649).
-    HighSpeed,
-    /// Vegas (Brakmo, Peterson 1995).
-    Vegas,
-    /// Westwood+ (Grieco, Mascolo 2004).
-    Westwood,
-    /// LEDBAT (RFC 6817), which Linux does not have.
-    Ledbat,
-    /// BBR version 1 as Linux has it.
-    Bbr,
-    /// BBR version 3 (draft-ietf-ccwg-bbr), which Linux does not have.
-    Bbr3,
-    /// DCTCP (RFC 8257) as Linux has it; needs ECN.
-    Dctcp,
-    /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control), which needs accurate ECN.
-    Prague,
-    /// Copa (Arun, Balakrishnan 2018), which Linux does not have.
-    Copa,
-    /// ABC (Goyal et al. 2020), which Linux does not have; needs ECN, and a bottleneck that is ABC's router.
-    Abc,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: [Self; 14] = [
-        Self::Reno,
-        Self::Cubic,
-        Self::Bic,
-        Self::Htcp,
-        Self::HighSpeed,
-        Self::Vegas,
-        Self::Westwood,
-        Self::Ledbat,
-        Self::Bbr,
-        Self::Bbr3,
-        Self::Dctcp,
-        Self::Prague,
-        Self::Copa,
-        Self::Abc,
-    ];
-
-    /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reno => "reno",
-            Self::Cubic => "cubic",
-            Self::Bic => "bic",
-            Self::Htcp => "htcp",
-            Self::HighSpeed => "highspeed",
-            Self::Vegas => "vegas",
-            Self::Westwood => "westwood",
-            Self::Ledbat => "ledbat",
-            Self::Bbr => "bbr",
-            Self::Bbr3 => "bbr3",
-            Self::Dctcp => "dctcp",
-            Self::Prague => "prague",
-            Self::Copa => "copa",
-            Self::Abc => "abc",
-        }
-    }
-
-    /// The algorithm of this name in Linux.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|a| a.name() == name)
-    }
-
-    /// The ECN feedback that it asks for by itself, whatever the configuration (`TCP_CONG_NEEDS_ECN`).
-    pub const fn needs_ecn(self) -> EcnMode {
-        match self {
-            Self::Dctcp | Self::Abc => EcnMode::Classic,
-            Self::Prague => EcnMode::Accurate,
-            _ => EcnMode::Off,
-        }
-    }
-
-    /// The codepoint of its packets, where ECN is agreed on.
-    pub const fn ect(self) -> Ecn {
-        match self {
-            Self::Prague => Ecn::Ect1,
-            _ => Ecn::Ect0,
-        }
-    }
-
-    /// A new instance for one connection; `seed` is for its random choices.
-    pub fn build(self, seed: u64) -> Box<dyn CongestionControl> {
-        match self {
-            Self::Reno => Box::new(reno::Reno),
-            Self::Cubic => Box::<cubic::Cubic>::default(),
-            Self::Bic => Box::<bic::Bic>::default(),
-            Self::Htcp => Box::<htcp::Htcp>::default(),
-            Self::HighSpeed => Box::<highspeed::HighSpeed>::default(),
-            Self::Vegas => Box::<vegas::Vegas>::default(),
-            Self::Westwood => Box::<westwood::Westwood>::default(),
-            Self::Ledbat => Box::<ledbat::Ledbat>::default(),
-            Self::Bbr => Box::new(bbr::Bbr::new(seed)),
-            Self::Bbr3 => Box::new(bbr3::Bbr3::new(seed)),
-            Self::Dctcp => Box::<dctcp::Dctcp>::default(),
-            Self::Prague => Box::<prague::Prague>::default(),
-            Self::Copa => Box::<copa::Copa>::default(),
-            Self::Abc => Box::<abc::Abc>::default(),
-        }
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// No congestion control has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown congestion control {0:?}")]
-pub struct UnknownAlgorithm(pub String);
-
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::from_name(name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
-    }
 }

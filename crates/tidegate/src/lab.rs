@@ -55,7 +55,7 @@ pub struct LabArgs {
 /// Runs every variant, shows each as soon as it is known, and writes a page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {
     let asked = &args.scenario;
-    let variants = variants(asked, &text(asked)?, &asked.vary)?;
+    let variants = variants(asked, &text(asked)?, &asked.variations()?)?;
     // Check all variants first, so that an unsupported one costs no time.
     variants
         .iter()

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use tidegate_command::exit::BadInput;
 use tidegate_command::json;
 use tidegate_scenario::{
-    FILE_KEYS, Files, LinkInputs, LoadError, Recordings, ResultSet, Run, Scenario, Variation,
-    combinations,
+    FILE_KEYS, Files, LinkInputs, LoadError, Recordings, ResultSet, Run, Scenario, Setting,
+    Variation, Written, combinations,
 };
 use tidegate_sim::Keys;
 use tidegate_terminal as terminal;
@@ -23,9 +23,10 @@ pub struct ScenarioArgs {
     pub scenario: PathBuf,
     /// Replace a value of the scenario by each of these; with several --vary every combination is run. Values are TOML,
     /// or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`; runs, workloads and hops by name,
-    /// by number or all: `--vary run.drwa.lambda=2,3`, `--vary workload.*.start_s=0,5`
+    /// by number or all: `--vary run.drwa.lambda=2,3`, `--vary workload.*.start_s=0,5`. With a + before the key it
+    /// changes together with the --vary before it: `--vary down.delay_ms=10,70 --vary +up.delay_ms=20,90`
     #[arg(long, value_name = "KEY=VALUE,…")]
-    pub vary: Vec<Variation>,
+    pub vary: Vec<Written>,
     /// Only this run of it, repeatable
     #[arg(long, value_name = "NAME")]
     pub run: Vec<String>,
@@ -38,6 +39,16 @@ pub struct ScenarioArgs {
     /// Write a self-contained page with tables and pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+impl ScenarioArgs {
+    /// The variations that are asked for.
+    ///
+    /// # Errors
+    /// If some that are to change together cannot.
+    pub fn variations(&self) -> Result<Vec<Variation>, BadInput> {
+        Written::joined(&self.vary).map_err(|why| BadInput(format!("--vary: {why}")))
+    }
 }
 
 /// A scenario with some of its settings replaced.
@@ -69,11 +80,11 @@ pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Re
     let variations: Vec<_> = variations.iter().cloned().map(files_from_here).collect();
     let count = variations
         .iter()
-        .try_fold(1_usize, |count, v| count.checked_mul(v.values.len()));
+        .try_fold(1_usize, |count, v| count.checked_mul(v.points.len()));
     if count.is_none_or(|count| count > MOST_VARIANTS) {
         let count = variations
             .iter()
-            .map(|v| v.values.len().to_string())
+            .map(|v| v.points.len().to_string())
             .collect::<Vec<_>>()
             .join(" x ");
         return Err(BadInput(format!(
@@ -89,7 +100,7 @@ pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Re
         let files = Files::beside(path).sharing(&recordings);
         let inputs = scenario.link_inputs_from(&files, path)?;
         let keys = Keys::from_files(&scenario, &files)?;
-        let values = settings.iter().map(|(_, value)| plain(value)).collect();
+        let values = settings.iter().map(Setting::word).collect();
         Ok(Variant {
             scenario,
             left_out,
@@ -105,19 +116,12 @@ pub fn variants(args: &ScenarioArgs, text: &str, variations: &[Variation]) -> Re
     variants
 }
 
-/// A string without quotes; any other value in TOML syntax.
-fn plain(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 /// File names on the command line are relative to the current folder, not to the scenario's.
 fn files_from_here(mut variation: Variation) -> Variation {
-    let key = variation.key.last().cloned().unwrap_or_default();
-    for value in &mut variation.values {
-        file_from_here(&key, value);
+    for point in &mut variation.points {
+        for (key, value) in variation.keys.iter().zip(&mut point.values) {
+            file_from_here(key.last().map_or("", String::as_str), value);
+        }
     }
     variation
 }

@@ -2,7 +2,6 @@
 
 mod args;
 mod out;
-mod seeds;
 
 use crate::provenance::Made;
 use crate::scenarios::{Variant, print_json, print_table, text, variants, write_page};
@@ -64,7 +63,7 @@ fn show(args: &SimArgs, variants: &[Variant], sets: &[ResultSet]) -> Result<()> 
         of_seeds if are_all && !asked.json => Ok(writeln!(
             tidegate_terminal::out(),
             "{}",
-            seeds::table(
+            tidegate_study::means(
                 of_seeds,
                 variants[sets.len() - 1].scenario.plays_one_piece()
             )
@@ -82,7 +81,8 @@ struct Job {
 
 /// Names of the columns that identify a row.
 fn identifiers(variations: &[Variation]) -> Vec<String> {
-    let varied = variations.iter().map(|v| v.key.join("."));
+    let keys = variations.iter().flat_map(|v| &v.keys);
+    let varied = keys.map(|key| key.join("."));
     varied.chain(["run", "key"].map(str::to_owned)).collect()
 }
 
@@ -113,9 +113,12 @@ fn identity(variant: &Variant, run: &Run) -> Vec<String> {
 /// The variations asked for, and that of the seed, which varies fastest.
 fn with_seeds(args: &SimArgs, text: &str) -> Result<Vec<Variation>> {
     let asked = &args.scenario;
-    let mut variations = asked.vary.clone();
+    let mut variations = asked.variations()?;
     if args.seeds > 1 {
-        if variations.iter().any(|v| v.key == ["seed"]) {
+        if variations
+            .iter()
+            .any(|v| v.keys.iter().any(|key| key == &["seed"]))
+        {
             return Err(
                 BadInput("both --seeds and --vary seed, expected one of them".into()).into(),
             );
@@ -132,10 +135,8 @@ fn with_seeds(args: &SimArgs, text: &str) -> Result<Vec<Variation>> {
             ))
             .into());
         };
-        variations.push(Variation {
-            key: vec!["seed".into()],
-            values: (first..end).map(toml::Value::Integer).collect(),
-        });
+        let seeds = (first..end).map(toml::Value::Integer);
+        variations.push(Variation::of(vec!["seed".into()], seeds));
     }
     Ok(variations)
 }

@@ -84,7 +84,10 @@ fn all_arrive(own: &str, congestion_controls: &[&str]) {
 #[test]
 fn the_kernel_receives_from_every_congestion_control() {
     let Some(_turn) = whole_machine() else { return };
-    all_arrive("server", &Algorithm::ALL.map(Algorithm::name));
+    all_arrive(
+        "server",
+        &Algorithm::ALL.iter().map(|a| a.name()).collect::<Vec<_>>(),
+    );
 }
 
 /// The kernel's sender, our receiver.

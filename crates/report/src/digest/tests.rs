@@ -42,7 +42,7 @@ fn uploads_alone_are_what_is_studied() {
     assert_eq!(studied(&set), Direction::Up);
     let digest = digests(&set)[0];
     assert_eq!(digest.goodput_bps, Some(4.5e6));
-    assert_eq!(digest.queue_p95_ms(), Some(700.0));
+    assert_eq!(digest.queue_delay_p95_ms(), Some(700.0));
 }
 
 #[test]

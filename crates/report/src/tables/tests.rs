@@ -162,7 +162,7 @@ fn videos_and_further_links_are_told() {
         played_s: 47.0,
         adaptive: Some(AdaptiveResult {
             segments: 12,
-            mean_bps: 2.5e6,
+            bitrate_bps: 2.5e6,
             switches: 4,
             qoe: 24.0,
             qoe_per_segment: 2.0,

@@ -35,7 +35,7 @@ impl Played {
         let each = 1.0 / self.segments.max(1) as f64;
         AdaptiveResult {
             segments: self.segments,
-            mean_bps: self.sum * each * 1e6,
+            bitrate_bps: self.sum * each * 1e6,
             switches: self.switches,
             qoe,
             qoe_per_segment: qoe * each,

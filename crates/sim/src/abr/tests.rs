@@ -107,13 +107,13 @@ fn quality_is_what_the_equation_says() {
     };
     let AdaptiveResult {
         segments,
-        mean_bps,
+        bitrate_bps,
         switches,
         qoe,
         qoe_per_segment,
     } = played.result(&two_steps().qoe, &video, 0.0);
     assert_eq!((segments, switches), (3, 1));
-    assert!((mean_bps - 7e6 / 3.0).abs() < 1e-6, "{mean_bps}");
+    assert!((bitrate_bps - 7e6 / 3.0).abs() < 1e-6, "{bitrate_bps}");
     assert!(
         (qoe - (7.0 - 2.0 - 3.0 * 2.0 - 3.0 * 0.5)).abs() < 1e-12,
         "{qoe}"

@@ -19,7 +19,7 @@ const SHIPPED: [&str; 7] = [
 const CUT_S: f64 = 6.0;
 const WARMUP_S: f64 = 1.0;
 
-const SMALL: [&str; 10] = [
+const SMALL: [&str; 11] = [
     "applications",
     "dualpi2",
     "ecn",
@@ -30,6 +30,7 @@ const SMALL: [&str; 10] = [
     "readers",
     "rivals",
     "senders",
+    "traffic",
 ];
 
 /// A scenario to run.

@@ -78,3 +78,21 @@ fn a_sum_of_nothing_has_no_sign() {
         assert!(estimate.value.is_sign_positive());
     }
 }
+
+#[test]
+fn a_mean_has_students_interval() {
+    let mean = Estimate::mean(&[1.0, 2.0, 3.0]).unwrap();
+    assert!((mean.value - 2.0).abs() < 1e-12);
+    // Student's t for 2 degrees of freedom, times the standard error 1/√3.
+    assert!((mean.margin.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-3);
+    assert_eq!(Estimate::mean(&[]), None);
+}
+
+#[test]
+fn a_ratio_of_pairs_that_move_together_is_certain() {
+    let ratio = Estimate::ratio(&[1.0, 2.0, 6.0], &[2.0, 4.0, 12.0]).unwrap();
+    assert_eq!((ratio.value, ratio.margin), (0.5, None));
+    let ratio = Estimate::ratio(&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0]).unwrap();
+    assert!((ratio.margin.unwrap() - 4.303 / 3f64.sqrt() / 2.0).abs() < 1e-3);
+    assert_eq!(Estimate::ratio(&[1.0], &[0.0]), None);
+}

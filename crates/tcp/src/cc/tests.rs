@@ -46,7 +46,7 @@ fn no_increase_passes_the_clamp() {
 
 #[test]
 fn names_lead_back_to_their_algorithms() {
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         assert_eq!(algorithm.name().parse(), Ok(algorithm));
         assert_eq!(algorithm.to_string(), algorithm.name());
     }
@@ -57,7 +57,7 @@ fn names_lead_back_to_their_algorithms() {
 #[test]
 fn every_algorithm_at_least_halves_at_most_and_undoes() {
     let f = driver::flight();
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let mut cc = algorithm.build(1);
         if cc.controls_rate() {
             continue; // It has a model of the path instead.
@@ -78,7 +78,7 @@ fn every_algorithm_at_least_halves_at_most_and_undoes() {
 fn a_window_that_limits_nothing_does_not_grow() {
     let mut f = driver::flight();
     f.cwnd_limited = false;
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let mut cc = algorithm.build(1);
         if cc.controls_rate() || matches!(algorithm, Algorithm::Vegas | Algorithm::Ledbat) {
             continue;

@@ -164,7 +164,7 @@ fn with_each_congestion_control() {
         duplication: 0.02,
         reordering: 0.05,
     };
-    for congestion_control in Algorithm::ALL {
+    for &congestion_control in Algorithm::ALL {
         let config = Config {
             congestion_control: congestion_control.into(),
             ..Config::default()

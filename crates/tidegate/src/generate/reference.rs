@@ -33,6 +33,7 @@ pub fn pages() -> Vec<Page> {
         page("scenarios.md", scenarios(&schema)),
         page("results.md", results()),
         page("columns.md", columns()),
+        page("names.md", names()),
         page("scenario.schema.json", json),
     ]
 }
@@ -145,6 +146,47 @@ fn columns() -> String {
         let _ = writeln!(text, "| `{title}` | {} |", column.about());
     }
     text.push_str(OTHERS);
+    text
+}
+
+fn names() -> String {
+    let mut text = format!(
+        "# Names: one quantity everywhere\n\n{GENERATED}\n\
+         Where each number of a run is found. Names state their unit; the statistic of a distribution stands before the\n\
+         unit in columns (`queue_delay_p95_ms`) and below it in JSON (`queue_delay_ms.p95`). What goes before a column's\n\
+         name in a row of a run says whose it is: `up_` is the uplink's or an upload's, `ping_`, `fetch_` and `video_` are\n\
+         those workloads'. \"Of several\" is said in [columns](columns.md).\n\n\
+         * **row of a run**: `tidegate sim --out`, `r.runs` and `r.metrics` in [Python](../python.md#results)\n\
+         * **JSON**: in an entry of `runs` of `tidegate sim --json` and `tidegate lab --json` ([results](results.md)); `[]` is\n\
+         \x20\x20each entry of a list\n\
+         * **Python, each**: a column with a row for each flow, link and so on\n\
+         * **curve**: in `--series`, and in `r.series` of Python\n\
+         * **table**: what `tidegate sim` and `tidegate lab` print\n\n\
+         | row of a run | JSON | Python, each | curve | table |\n| --- | --- | --- | --- | --- |\n"
+    );
+    let code = |name: String| format!("`{name}`");
+    for metric in &METRICS {
+        let shown = metric
+            .shown
+            .split_once(':')
+            .map(|(title, column)| match title {
+                "" => column.to_owned(),
+                title => format!("{title}: {column}"),
+            });
+        let cells = [
+            Some(code(metric.name.into())),
+            Some(metric.field)
+                .filter(|field| !field.is_empty())
+                .map(|field| code(field.into())),
+            metric
+                .of_each()
+                .map(|(table, column)| code(format!("r.{table}[\"{column}\"]"))),
+            metric.curve().map(code),
+            shown,
+        ];
+        let cells = cells.map(|cell| cell.unwrap_or_else(|| "–".into()));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
     text
 }
 

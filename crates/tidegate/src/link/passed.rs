@@ -50,16 +50,16 @@ pub const COLUMNS: [(&str, &str); 7] = [
         "What left the link towards the command, in bits a second, headers included.",
     ),
     (
-        "down_queue_mean_ms",
+        "down_queue_delay_mean_ms",
         "How long those packets had stood in its queue, mean; empty where none passed.",
     ),
-    ("down_queue_max_ms", "The same, the longest."),
+    ("down_queue_delay_max_ms", "The same, the longest."),
     ("up_bps", "What left the link from the command."),
     (
-        "up_queue_mean_ms",
+        "up_queue_delay_mean_ms",
         "How long it had stood in its queue, mean.",
     ),
-    ("up_queue_max_ms", "The same, the longest."),
+    ("up_queue_delay_max_ms", "The same, the longest."),
 ];
 
 /// Writes rate in bit/s and queueing delay in ms of both directions, a row per bin of time; without packets there is no

@@ -1,8 +1,8 @@
 //! Combines a scenario's runs over several seeds in one table: means with their 95 % confidence intervals.
 
+use crate::Estimate;
 use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::ResultSet;
-use tidegate_study::Estimate;
 use tidegate_terminal::{Cell, Style, Table};
 
 /// A column: its metric, its heading, its scale and its decimals.
@@ -27,14 +27,14 @@ const COLUMNS: [Column; 13] = [
     column("up_goodput_bps", "up\nMbit/s", 1e-6, 2),
     column("completion_s", "done\ns", 1.0, 2),
     column("rtt_p50_ms", "RTT p50\nms", 1.0, 1),
-    column("queue_mean_ms", "queue mean\nms", 1.0, 1),
-    column("queue_p95_ms", "queue p95\nms", 1.0, 1),
+    column("queue_delay_mean_ms", "queue mean\nms", 1.0, 1),
+    column("queue_delay_p95_ms", "queue p95\nms", 1.0, 1),
     column("utilisation", "util.\n%", 100.0, 1),
     column("drops", "drops\n", 1.0, 0),
     column("retransmits", "retr.\n", 1.0, 0),
     column("jain", "Jain\n", 1.0, 3),
-    column("fetch_p95_ms", "fetch p95\nms", 1.0, 0),
-    column("ping_p95_ms", "ping p95\nms", 1.0, 1),
+    column("fetch_time_p95_ms", "fetch p95\nms", 1.0, 0),
+    column("ping_rtt_p95_ms", "ping p95\nms", 1.0, 1),
     column("responsiveness_rpm", "respons.\nRPM", 1.0, 0),
 ];
 
@@ -44,13 +44,13 @@ const ONE_PIECE: &str = "Each seed plays the same piece of a recording: no inter
 
 /// The table of `sets`, which differ only in their seeds; `one_piece`: a link plays the same piece of its recording in
 /// all of them.
-pub fn table(sets: &[ResultSet], one_piece: bool) -> String {
+pub fn means(sets: &[ResultSet], one_piece: bool) -> String {
     let Some(first) = sets.first() else {
         return String::new();
     };
     let runs: Vec<_> = first.runs.iter().map(|run| run.name.clone()).collect();
     let estimates = |column: &Column| -> Vec<Option<Estimate>> {
-        let of_run = |run| estimate(&values(sets, run, column));
+        let of_run = |run| Estimate::mean(&values(sets, run, column));
         (0..runs.len()).map(of_run).collect()
     };
     let columns = COLUMNS.iter().map(|column| (column, estimates(column)));
@@ -105,14 +105,6 @@ fn values(sets: &[ResultSet], run: usize, column: &Column) -> Vec<f64> {
     sets.iter().filter_map(of_seed).collect()
 }
 
-/// The mean with its interval; none if no seed measured a value.
-fn estimate(values: &[f64]) -> Option<Estimate> {
-    let sum: f64 = values.iter().sum();
-    let count = values.len();
-    let without = |left_out: usize| (sum - values[left_out]) / (count as f64 - 1.0);
-    (count > 0).then(|| Estimate::jackknife(count, sum / count as f64, without))
-}
-
 fn tells_something(all: &[Option<Estimate>]) -> bool {
     all.iter().flatten().any(|estimate| estimate.value != 0.0)
 }
@@ -132,14 +124,6 @@ fn written(estimate: Estimate, column: &Column) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mean_has_students_interval() {
-        let estimate = estimate(&[1.0, 2.0, 3.0]).unwrap();
-        assert!((estimate.value - 2.0).abs() < 1e-12);
-        // Student's t for 2 degrees of freedom, times the standard error 1/√3.
-        assert!((estimate.margin.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-3);
-    }
 
     #[test]
     fn every_column_is_of_a_metric_that_there_is() {

@@ -15,10 +15,10 @@ fn a_run_of_nothing_has_no_numbers_but_counts() {
         ("jain", ""),
         ("completion_s", ""),
         ("rtt_p95_ms", ""),
-        ("fetch_p50_ms", ""),
-        ("ping_p95_ms", ""),
+        ("fetch_time_p50_ms", ""),
+        ("ping_rtt_p95_ms", ""),
         ("retransmits", "0"),
-        ("fetches", "0"),
+        ("fetch_count", "0"),
         ("stalled_s", "0"),
     ] {
         assert_eq!(cell(&run, name), expected, "{name}");
@@ -54,5 +54,5 @@ fn an_upload_alone_is_what_is_studied() {
         ..flow("ping", 0.0, 70.0)
     });
     assert_eq!(cell(&run, "goodput_bps"), "4000000", "a ping has none");
-    assert_ne!(cell(&run, "ping_p50_ms"), "");
+    assert_ne!(cell(&run, "ping_rtt_p50_ms"), "");
 }
