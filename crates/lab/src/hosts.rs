@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use tidegate_netns::Namespace;
 use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side};
-use tidegate_tcp::cc::Algorithm;
+use tidegate_tcp::cc::{Algorithm, Factory};
 use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a sender waits only for its
@@ -65,13 +65,8 @@ impl Settings {
             .as_ref()
             .unwrap_or(&hosts.congestion_control)
             .clone();
-        let kernel_can = own_tcp.is_empty() || probe(&congestion_control).is_ok();
-        let kernel_congestion_control = if kernel_can {
-            congestion_control.clone()
-        } else {
-            FALLBACK.into()
-        };
         Self {
+            kernel_congestion_control: of_kernel(&congestion_control, &own_tcp).to_owned(),
             congestion_control,
             rmem_max: run.rmem_max.or(hosts.rmem_max),
             timestamps: hosts.timestamps,
@@ -82,7 +77,6 @@ impl Settings {
             flow_control: run.flow_control,
             ecn: run.ecn,
             own_tcp,
-            kernel_congestion_control,
             seed,
         }
     }
@@ -184,16 +178,19 @@ impl Host {
         }
     }
 
-    /// The transport of a workload. With the kernel's TCP: whether it uses several paths (MPTCP), and its congestion
-    /// control if that is not the run's.
-    pub fn transport(&self, multipath: bool, congestion_control: Option<&str>) -> Transport {
-        let congestion_control = congestion_control
-            .unwrap_or(&self.congestion_control)
-            .to_owned();
+    /// The transport of a workload. With the kernel's TCP: whether it uses several paths (MPTCP). The congestion controls
+    /// are the workload's, if they are not the run's: by its name in the kernel, and that of our own TCP.
+    pub fn transport(
+        &self,
+        multipath: bool,
+        in_kernel: Option<&str>,
+        of_own: Option<Factory>,
+    ) -> Transport {
+        let in_kernel = in_kernel.unwrap_or(&self.congestion_control).to_owned();
         match &self.end {
-            End::Kernel { .. } if multipath => Transport::Multipath(congestion_control),
-            End::Kernel { .. } => Transport::Kernel(congestion_control),
-            End::Own { host, .. } => Transport::Own(host.clone()),
+            End::Kernel { .. } if multipath => Transport::Multipath(in_kernel),
+            End::Kernel { .. } => Transport::Kernel(in_kernel),
+            End::Own { host, .. } => Transport::Own(host.clone(), of_own),
         }
     }
 
@@ -295,6 +292,15 @@ pub fn check_congestion_control(name: &str) -> Result<()> {
         sysctl::read("ipv4/tcp_available_congestion_control")?
     );
     Ok(())
+}
+
+/// The congestion control of the kernel's senders where that one is asked for. Opposite TCP of our own it may be one that
+/// the kernel lacks.
+pub fn of_kernel<'a>(name: &'a str, own_tcp: &[Side]) -> &'a str {
+    match own_tcp.is_empty() || probe(name).is_ok() {
+        true => name,
+        false => FALLBACK,
+    }
 }
 
 /// Whether the kernel has the congestion control. Asking with a socket also loads its module; the kernel's list names

@@ -3,7 +3,7 @@
 use crate::address::{address, server_address};
 use crate::clock::{Awake, Clock};
 use crate::emulator::{Emulator, LaneConfig, Record};
-use crate::hosts::{Host, Settings};
+use crate::hosts::{Host, Settings, of_kernel};
 use crate::machine::CpuTicks;
 use crate::outcome::RunRecord;
 use crate::run::{Options, Progress};
@@ -24,6 +24,7 @@ use tidegate_netns::{Namespace, panic_text};
 use tidegate_scenario::{
     Direction, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
 };
+use tidegate_tcp::cc::{Algorithm, Factory};
 
 /// Everything that one run needs.
 pub struct Laboratory<'a> {
@@ -240,8 +241,28 @@ impl<'a> Laboratory<'a> {
             let quic = Arc::new(Quic::new(control, self.settings.initial_window)?);
             return Ok([Transport::Quic(quic.clone()), Transport::Quic(quic)]);
         }
-        let own = workload.congestion_control.as_deref();
-        Ok(site.ends().map(|host| host.transport(site.multipath, own)))
+        let named = workload.congestion_control.as_deref();
+        let in_kernel = named.map(|name| of_kernel(name, &self.settings.own_tcp));
+        let own = match self.options.senders.and_then(|senders| senders(workload)) {
+            Some(own) => {
+                let side = workload.sender();
+                ensure!(
+                    self.settings.own_tcp.contains(&side),
+                    "workload \"{}\" has a congestion control of the caller's own, expected own_tcp = [\"{}\"], the host \
+                     that sends its data",
+                    workload.name,
+                    side.name()
+                );
+                Some(own)
+            }
+            None => named
+                .filter(|_| !self.settings.own_tcp.is_empty())
+                .map(|name| name.parse::<Algorithm>().map(Factory::from))
+                .transpose()?,
+        };
+        Ok(site
+            .ends()
+            .map(|host| host.transport(site.multipath, in_kernel, own.clone())))
     }
 
     fn plumbing_losses(&self, contexts: &[TaskContext]) -> Result<u64> {

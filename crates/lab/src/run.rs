@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tidegate_scenario::{LinkInputs, ResultSet, Run, Scenario, Side, Step, Workload, WorkloadKind};
+use tidegate_tcp::cc::{Algorithm, Factory};
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -29,7 +30,13 @@ pub struct Options<'a> {
     pub commands: Commands,
     /// Where their output goes.
     pub output: CommandOutput,
+    /// Congestion controls of the caller's own, for workloads whose data a host of `own_tcp` sends; none for a workload:
+    /// the scenario's. Results name the scenario's all the same.
+    pub senders: Option<&'a Senders<'a>>,
 }
+
+/// The congestion control of the caller's own for a workload's data, if it has one; made anew for each connection.
+pub type Senders<'a> = dyn Fn(&Workload) -> Option<Factory> + Sync + 'a;
 
 /// Whether to run a scenario's commands: the scenario may come from an untrusted source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +59,7 @@ impl Default for Options<'_> {
             ip: IpVersion::default(),
             commands: Commands::default(),
             output: CommandOutput::default(),
+            senders: None,
         }
     }
 }
@@ -246,19 +254,20 @@ fn simulated(does: &WorkloadKind) -> Option<&'static str> {
     }
 }
 
-/// Refuses a workload's own congestion control beside our own TCP, which has one for all connections of a host.
+/// Refuses a workload's own congestion control that its hosts do not have.
 fn check_own_congestion_control(workload: &Workload, own_tcp: &[Side]) -> Result<()> {
     let Some(congestion_control) = &workload.congestion_control else {
         return Ok(());
     };
-    ensure!(
-        own_tcp.is_empty(),
-        "workload \"{}\" is sent by a congestion control of its own, which needs the kernel's TCP at both ends, expected \
-         no own_tcp beside it; the simulator can run it",
-        workload.name
-    );
-    check_congestion_control(congestion_control)
-        .with_context(|| format!("workload \"{}\"", workload.name))
+    // Opposite TCP of our own a kernel that lacks it takes another.
+    let checked = match own_tcp {
+        [] => check_congestion_control(congestion_control),
+        _ => congestion_control
+            .parse::<Algorithm>()
+            .map(drop)
+            .map_err(Into::into),
+    };
+    checked.with_context(|| format!("workload \"{}\"", workload.name))
 }
 
 fn check_connections(scenario: &Scenario) -> Result<()> {

@@ -17,6 +17,7 @@ use own::{OwnListener, OwnStream};
 use quic::{QuicListener, QuicStream};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use tidegate_tcp::cc::Factory;
 
 /// The transport that a host uses.
 #[derive(Clone, Debug)]
@@ -25,8 +26,8 @@ pub enum Transport {
     Kernel(String),
     /// The same over several paths (MPTCP).
     Multipath(String),
-    /// `tidegate-tcp`, in this process.
-    Own(Arc<UserHost>),
+    /// `tidegate-tcp`, in this process; with this congestion control, if it is not the host's.
+    Own(Arc<UserHost>, Option<Factory>),
     /// QUIC, over UDP of the calling thread's namespace.
     Quic(Arc<Quic>),
 }
@@ -59,8 +60,8 @@ impl Transport {
                 let at = listener.local_addr()?;
                 Ok((Listener::Kernel(listener, congestion_control.clone()), at))
             }
-            Self::Own(host) => {
-                let listener = host.listen();
+            Self::Own(host, own) => {
+                let listener = host.listen(own.as_ref());
                 let at = SocketAddr::new(address, listener.port());
                 Ok((Listener::Own(listener), at))
             }
@@ -81,7 +82,7 @@ impl Transport {
                 let stream = socket::connect(to, congestion_control, self.protocol(), term)?;
                 Ok(stream.map(Stream::Kernel))
             }
-            Self::Own(host) => Ok(host.connect(to, term)?.map(Stream::Own)),
+            Self::Own(host, own) => Ok(host.connect(to, own.as_ref(), term)?.map(Stream::Own)),
             Self::Quic(quic) => Ok(quic.connect(to, term)?.map(Stream::Quic)),
         }
     }

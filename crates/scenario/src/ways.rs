@@ -10,6 +10,35 @@ pub const DOWN: usize = 0;
 /// See [`DOWN`].
 pub const UP: usize = 1;
 
+impl Workload {
+    /// The host that sends the data of a workload's connections.
+    pub fn sender(&self) -> Side {
+        let direction = match &self.does {
+            WorkloadKind::Bulk { direction, .. }
+            | WorkloadKind::Reader { direction, .. }
+            | WorkloadKind::ConstantRate { direction, .. } => *direction,
+            WorkloadKind::Flows(flows) => flows.direction,
+            WorkloadKind::OnOff(source) => source.direction,
+            // The server's answers, or no TCP at all.
+            WorkloadKind::Web { .. }
+            | WorkloadKind::Page { .. }
+            | WorkloadKind::Video { .. }
+            | WorkloadKind::AdaptiveVideo(_)
+            | WorkloadKind::Chunks { .. }
+            | WorkloadKind::Datagrams { .. }
+            | WorkloadKind::Ping { .. }
+            | WorkloadKind::Mpath(_)
+            | WorkloadKind::Sprout(_)
+            | WorkloadKind::Mptcp { .. }
+            | WorkloadKind::Command { .. } => Direction::Down,
+        };
+        match direction {
+            Direction::Down => Side::Server,
+            Direction::Up => Side::Client,
+        }
+    }
+}
+
 /// A proxy of an mPath transfer, or what stands for one: a further way of MPTCP's.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]

@@ -46,7 +46,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
-    /// the server does. In the laboratory where both hosts' TCP is the kernel's, or QUIC carries it.
+    /// the server does. In the laboratory one that the hosts have: the kernel's, that of a host of `own_tcp`, or QUIC's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
     /// The law at the host where its data arrive, instead of the run's there. For the simulator.

@@ -378,7 +378,7 @@ fn is_kernels(config: &Config) -> bool {
 fn ends(config: Config, workload: &Workload, own: Option<&Arc<dyn Own>>) -> [Config; 2] {
     let mut ends = [config.clone(), config];
     if let (Some(own), None) = (own, &workload.congestion_control) {
-        let sender = &mut ends[index(own::sender(workload))].congestion_control;
+        let sender = &mut ends[index(workload.sender())].congestion_control;
         *sender = own::factory(own, workload, sender);
     }
     ends

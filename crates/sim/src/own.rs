@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate_laws::Law;
 use tidegate_laws::sys::TG_DELAY_UNKNOWN;
-use tidegate_scenario::{Direction, RunResult, Side, Workload, WorkloadKind};
+use tidegate_scenario::{RunResult, Side, Workload};
 use tidegate_tcp::cc::{CongestionControl, Factory};
 use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Connection, Segment};
@@ -151,38 +151,11 @@ pub struct Arrival {
     pub window: u64,
 }
 
-/// The host that sends the data of a workload's connections.
-pub fn sender(workload: &Workload) -> Side {
-    let direction = match &workload.does {
-        WorkloadKind::Bulk { direction, .. }
-        | WorkloadKind::Reader { direction, .. }
-        | WorkloadKind::ConstantRate { direction, .. } => *direction,
-        WorkloadKind::Flows(flows) => flows.direction,
-        WorkloadKind::OnOff(source) => source.direction,
-        // The server's answers, or no TCP at all.
-        WorkloadKind::Web { .. }
-        | WorkloadKind::Page { .. }
-        | WorkloadKind::Video { .. }
-        | WorkloadKind::AdaptiveVideo(_)
-        | WorkloadKind::Chunks { .. }
-        | WorkloadKind::Datagrams { .. }
-        | WorkloadKind::Ping { .. }
-        | WorkloadKind::Mpath(_)
-        | WorkloadKind::Sprout(_)
-        | WorkloadKind::Mptcp { .. }
-        | WorkloadKind::Command { .. } => Direction::Down,
-    };
-    match direction {
-        Direction::Down => Side::Server,
-        Direction::Up => Side::Client,
-    }
-}
-
 /// The factory of congestion controls for the senders of a workload's data: the caller's own if there is one, or else
 /// `others`.
 pub fn factory(own: &Arc<dyn Own>, workload: &Workload, others: &Factory) -> Factory {
     let (own, others) = (Arc::clone(own), others.clone());
-    let (workload, side) = (workload.name.clone(), sender(workload));
+    let (workload, side) = (workload.name.clone(), workload.sender());
     Factory::new(move |seed| {
         let place = Place {
             workload: &workload,
@@ -203,7 +176,7 @@ pub struct Steering {
 impl Steering {
     /// The caller's own law for that workload; none if there is none.
     pub fn new(own: &dyn Own, workload: &Workload) -> Option<Box<Self>> {
-        let side = sender(workload).opposite();
+        let side = workload.sender().opposite();
         let place = Place {
             workload: &workload.name,
             side,

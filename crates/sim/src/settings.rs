@@ -101,7 +101,7 @@ fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
 
 /// A workload's own law with the run's parameters, and the host where its data arrive.
 pub fn own_law(workload: &Workload, run: &Run) -> Option<(Side, Params)> {
-    let side = crate::own::sender(workload).opposite();
+    let side = workload.sender().opposite();
     let params = Params {
         law: workload.law?,
         ..run.params_of(side)

@@ -92,13 +92,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
 }
 
 #[test]
-fn a_congestion_control_of_a_workloads_own_is_the_kernels() {
-    let own = "does = { bulk = {} }, congestion_control = 'reno'";
-    let refusal = refusal(own, "own_tcp = ['server']", "");
-    for words in ["\"w\"", "own_tcp", "simulator"] {
-        assert!(refusal.contains(words), "{refusal}");
-    }
+fn a_congestion_control_that_a_workloads_hosts_lack_is_refused() {
     let unknown = "does = { bulk = {} }, congestion_control = 'nonesuch'";
+    let of_own = refusal(unknown, "own_tcp = ['server']", "");
+    for words in ["\"w\"", "unknown congestion control \"nonesuch\""] {
+        assert!(of_own.contains(words), "{of_own}");
+    }
     let refusal = self::refusal(unknown, "", "");
     for words in ["\"w\"", "\"nonesuch\"", "it has"] {
         assert!(refusal.contains(words), "{refusal}");

@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tidegate_scenario::Side;
+use tidegate_tcp::cc::Factory;
 use tidegate_tcp::wire::Addresses;
 use tidegate_tcp::{Config, Instant, Stack};
 
@@ -117,18 +118,23 @@ impl UserHost {
         }
     }
 
-    /// Listens at a port of its own choice.
-    pub fn listen(self: &Arc<Self>) -> OwnListener {
+    /// Listens at a port of its own choice; with that congestion control, if it is not the host's.
+    pub fn listen(self: &Arc<Self>, own: Option<&Factory>) -> OwnListener {
         let port = self.next_port();
-        self.lock().listen(port, self.config.clone());
+        self.lock().listen(port, self.config_with(own));
         OwnListener::new(self.clone(), port)
     }
 
-    /// Connects within `term`; none if it ended first.
+    /// Connects within `term`; none if it ended first. With that congestion control, if it is not the host's.
     ///
     /// # Errors
     /// When the peer refuses.
-    pub fn connect(self: &Arc<Self>, to: SocketAddr, term: &Term) -> Result<Option<OwnStream>> {
+    pub fn connect(
+        self: &Arc<Self>,
+        to: SocketAddr,
+        own: Option<&Factory>,
+        term: &Term,
+    ) -> Result<Option<OwnStream>> {
         let version = if to.is_ipv4() {
             IpVersion::V4
         } else {
@@ -137,9 +143,17 @@ impl UserHost {
         let from = SocketAddr::new(address(self.side, version), self.next_port());
         let addresses = Addresses::new(from, to).context("IPv4 and IPv6 do not mix")?;
         self.act(term, |stack, now| {
-            stack.connect(now, self.config.clone(), addresses)
+            stack.connect(now, self.config_with(own), addresses)
         });
         OwnStream::new(self.clone(), addresses, term.clock).established(term)
+    }
+
+    fn config_with(&self, own: Option<&Factory>) -> Config {
+        let mut config = self.config.clone();
+        if let Some(own) = own {
+            config.congestion_control = own.clone();
+        }
+        config
     }
 
     fn next_port(&self) -> u16 {

@@ -9,4 +9,5 @@ mod killed;
 mod mpath;
 mod quic;
 mod scenarios;
+mod senders;
 mod stages;
