@@ -9,9 +9,10 @@ mod bar;
 mod print;
 mod shown;
 mod table;
+pub mod units;
 
 pub use bar::{Bar, Bars};
 pub use indicatif::HumanBytes;
-pub use print::{Lines, Text, data, data_on_err, err, out, warn};
+pub use print::{Lines, Text, data, data_on_err, err, out, say, warn};
 pub use shown::{cut, is_invisible, shown, shown_lines};
 pub use table::{Cell, Color, Style, Table, screen_width};

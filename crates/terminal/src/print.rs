@@ -31,6 +31,12 @@ pub fn data_on_err() -> StderrLock<'static> {
     io::stderr().lock()
 }
 
+/// Prints a line on standard output. If that fails, because the disk is full or the reader has gone, the line is lost
+/// without an error; `println!` would end the program.
+pub fn say(line: impl Display) {
+    let _ = writeln!(out(), "{line}");
+}
+
 /// Prints a line, or several, on standard error. If that fails, because the disk is full or the reader has gone, the
 /// line is lost without an error.
 pub fn warn(line: impl Display) {

@@ -1,18 +1,21 @@
 //! The command line: the commands; each has its arguments beside its code.
 
-pub mod examples;
-#[cfg(feature = "full")]
-mod full;
-pub mod values;
+#[cfg(test)]
+mod tests;
 
-use crate::check::CheckArgs;
-use crate::pause::{PauseArgs, ResumeArgs};
-use crate::run::RunArgs;
-use crate::stop::StopArgs;
-use crate::top::TopArgs;
+use crate::bench::BenchArgs;
+use crate::generate::GenerateArgs;
+use crate::lab::LabArgs;
+use crate::link::LinkArgs;
+use crate::mpath::MpathCommand;
+use crate::probe::ProbeArgs;
+use crate::reproduce::ReproduceArgs;
+use crate::sim::SimArgs;
+use crate::trace::TraceArgs;
+use crate::trial::TryArgs;
+use crate::validate::ValidateArgs;
 use clap::{Parser, Subcommand};
-#[cfg(feature = "full")]
-pub use full::FullCommand;
+use tidegate_daemon::AgentCommand;
 
 /// The version, and the commit that it was built from.
 const VERSION: &str = concat!(
@@ -35,23 +38,31 @@ pub struct CommandLine {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Steer this machine's downloads and uploads until interrupted
-    Run(RunArgs),
-    /// Show what this kernel supports, what would be used, and what to change
-    Check(CheckArgs),
-    /// End the agent that runs here, and remove what any agent has left in the kernel
-    Stop(StopArgs),
-    /// Have the running agent steer nothing for a time, after which it goes on by itself
-    Pause(PauseArgs),
-    /// End a pause before its time
-    Resume(ResumeArgs),
-    /// Watch the agent's flows: queueing delay, round trips, windows, rates, and what limits each
-    Top(TopArgs),
-    /// The commands beside the agent's
-    #[cfg(feature = "full")]
+    /// The agent's commands
     #[command(flatten)]
-    Full(FullCommand),
-    /// Delay packets on behalf of the agent that starts this process
+    Agent(AgentCommand),
+    /// Run a scenario over real kernel TCP between two network namespaces
+    Lab(LabArgs),
+    /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
+    Sim(SimArgs),
+    /// Reproduce a paper's figures in virtual time, beside the printed ones
+    Reproduce(ReproduceArgs),
+    /// Compare the simulator with the kernel: run the same scenarios in both
+    Validate(ValidateArgs),
+    /// Run any command behind an emulated link
+    Link(LinkArgs),
+    /// Measure a link: rate, bursts, buffer (bufferbloat), drop policy, latency under load
+    Probe(ProbeArgs),
+    /// Try steering on your own link, in turns with and without: does it help here?
+    Try(TryArgs),
+    /// Measure what the parts of Tidegate cost on this machine
+    Bench(BenchArgs),
+    /// Write a trace of one of the shipped cell models, in Mahimahi's format
+    Trace(TraceArgs),
+    /// Carry bulk transfers around congested core links
+    #[command(subcommand)]
+    Mpath(MpathCommand),
+    /// Write the manual pages and the completions of shells that the package ships, or the reference
     #[command(hide = true)]
-    Gate,
+    Generate(GenerateArgs),
 }

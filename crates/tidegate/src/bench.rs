@@ -15,12 +15,12 @@ mod sim;
 mod soak;
 
 use crate::provenance::{Made, print_json, provenance};
-use crate::signals;
 use anyhow::Result;
 pub use args::BenchArgs;
 use args::Part;
 use serde::Serialize;
 use std::io::Write;
+use tidegate_command::signals;
 use tidegate_terminal::{Style, Table};
 
 /// One result.

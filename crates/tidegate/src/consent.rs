@@ -1,17 +1,17 @@
 //! Tells the user how much data a command costs, and asks before it begins.
 
-use crate::exit::BadInput;
-use crate::say;
 use anyhow::{Result, bail};
 use std::io::IsTerminal;
 use std::io::Write;
+use tidegate_command::exit::BadInput;
+use tidegate_terminal::warn;
 
 /// Says what it costs, and asks whether to begin, unless the user has agreed beforehand.
 ///
 /// # Errors
 /// If there is no terminal to ask at, or the user does not agree.
 pub fn ask(cost: &str, agreed: bool) -> Result<()> {
-    say::err(cost);
+    warn(cost);
     if agreed {
         return Ok(());
     }

@@ -1,10 +1,10 @@
 //! Checks that the documents' command lines and configurations are valid. Further checks: `tests/documents`.
 
 use crate::args::CommandLine;
-use crate::config::File;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use markdown::{command_lines, documents, words_of_tidegate};
+use tidegate_daemon::File;
 
 #[allow(dead_code)] // The tests of the documents use the rest.
 #[path = "../tests/documents/markdown.rs"]

@@ -4,9 +4,8 @@
 mod keys;
 mod reference;
 
-use crate::args::CommandLine;
 use anyhow::{Context, Result};
-use clap::{Args, Command, CommandFactory, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
 
@@ -32,21 +31,18 @@ pub enum Generated {
     Reference,
 }
 
-/// Writes the files.
-pub fn run(args: &GenerateArgs) -> Result<()> {
+/// Writes the files about these commands.
+pub fn run(args: &GenerateArgs, commands: Command) -> Result<()> {
+    // Without `help`, whose pages would repeat the others.
+    let commands = commands.disable_help_subcommand(true);
     let folder = &args.folder;
     std::fs::create_dir_all(folder)
         .and_then(|()| match args.what {
-            Generated::Man => manual(commands(), folder),
-            Generated::Completions => completions(commands(), folder),
+            Generated::Man => manual(commands, folder),
+            Generated::Completions => completions(commands, folder),
             Generated::Reference => reference::write(folder),
         })
         .with_context(|| format!("cannot write to {}", folder.display()))
-}
-
-/// The documented commands: without hidden ones, and without `help`, whose pages would repeat the others.
-fn commands() -> Command {
-    CommandLine::command().disable_help_subcommand(true)
 }
 
 /// Manual pages whose examples have their own heading, and a line each.

@@ -1,18 +1,19 @@
 //! `tidegate lab`: runs a scenario over kernel TCP and shows the results.
 
-use crate::args::examples::{Example, examples};
-use crate::exit::{BadInput, require_root};
+use crate::privilege::require_root;
 use crate::provenance::Made;
 use crate::scenarios::{
     ScenarioArgs, Variant, print_json, print_table, text, variants, write_page,
 };
-use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_lab::{Caller, Commands, IpVersion, Options, Progress, Refused, Rights, run_scenario};
 use tidegate_scenario::{LoadError, ResultSet, Scenario};
 use tidegate_terminal::Bar;

@@ -4,8 +4,7 @@ mod args;
 mod obstacle;
 pub mod passed;
 
-use crate::exit::{BadInput, require_root};
-use crate::say;
+use crate::privilege::require_root;
 use anyhow::{Context, Result};
 pub use args::LinkArgs;
 use std::fs::File;
@@ -14,10 +13,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
 use strum::VariantNames;
+use tidegate_command::exit::BadInput;
 use tidegate_lab::{Caller, Guest, Resolver, Uplinks, check_passage, link_shell};
 use tidegate_link::Config;
 use tidegate_rtnetlink::Link;
 use tidegate_scenario::{CellKind, Files, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
+use tidegate_terminal::warn;
 
 /// Runs the command; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
 pub fn run(args: &LinkArgs) -> Result<ExitCode> {
@@ -43,10 +44,10 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
         caller,
         uplinks,
         resolver: Resolver::find(),
-        warn: |obstacle| say::err(format_args!("tidegate link: {}", obstacle::words(obstacle))),
+        warn: |obstacle| warn(format_args!("tidegate link: {}", obstacle::words(obstacle))),
     };
     if guest.resolver == Resolver::OutOfReach {
-        say::err(NO_NAMES);
+        warn(NO_NAMES);
     }
     // Open the log before anything runs: an error an hour later would be useless.
     let log = args.log.as_deref().map(create).transpose()?;
@@ -90,7 +91,7 @@ fn uplinks(via: &[String]) -> Result<Uplinks> {
             let names: Vec<_> = links.iter().map(|link| link.name.as_str()).collect();
             names.join(", ")
         };
-        say::err(format_args!(
+        warn(format_args!(
             "tidegate link: the command reaches the world by {}, not by {} (--via adds an interface)",
             names(&uplinks.chosen),
             names(&uplinks.left)

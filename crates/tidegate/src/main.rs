@@ -1,113 +1,69 @@
-//! The command line of Tidegate.
-//!
-//! Exit status: 0 done, 1 failed on the way, 2 what was asked for cannot be done as asked (bad
-//! input, no such interface, no privilege).
-//!
-//! Without the feature `full` this is only the agent: the commands that steer, and those that watch over it.
+//! The command line of Tidegate: the agent's commands, and those of the laboratory, the simulator, the prober, mPath and
+//! the benchmarks.
 
 // All output for people goes through `tidegate_terminal`.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-mod account;
 mod args;
-#[cfg(feature = "full")]
 mod bench;
-mod check;
-mod compare;
-mod config;
-#[cfg(feature = "full")]
 mod consent;
-mod devices;
-#[cfg(all(test, feature = "full"))]
+#[cfg(test)]
 mod documents;
-mod dry_run;
-mod exit;
-#[cfg(feature = "full")]
 mod generate;
-mod hidden;
-mod icmp;
-mod interfaces;
-mod json;
-#[cfg(feature = "full")]
 mod lab;
-#[cfg(feature = "full")]
 mod link;
-mod lock;
-mod meeting;
-#[cfg(feature = "full")]
 mod mpath;
-mod operate;
-mod pause;
-#[cfg(feature = "full")]
+mod privilege;
 mod probe;
-#[cfg(feature = "full")]
 mod provenance;
-#[cfg(feature = "full")]
 mod reproduce;
-mod run;
-mod say;
-#[cfg(feature = "full")]
 mod scenarios;
-#[cfg(feature = "full")]
 mod secret;
-#[cfg(feature = "full")]
 mod shipped;
-mod signals;
-#[cfg(feature = "full")]
 mod sim;
-mod snapshot;
-#[cfg(feature = "full")]
 mod steer;
-mod stop;
-mod time_of_day;
-mod top;
-#[cfg(feature = "full")]
 mod trace;
-#[cfg(feature = "full")]
 mod trial;
-mod udp;
-#[cfg(feature = "full")]
 mod validate;
+mod values;
 
-use clap::Parser;
+use anyhow::Result;
+use args::{Command, CommandLine};
+use clap::{CommandFactory, Parser};
+use std::error::Error;
 use std::process::ExitCode;
+use tidegate_command::exit;
 
 fn main() -> ExitCode {
-    let done = |()| ExitCode::SUCCESS;
-    let args = match args::CommandLine::try_parse() {
+    let args = match CommandLine::try_parse() {
         Ok(args) => args,
         Err(error) => return exit::usage(&error),
     };
-    let outcome = match args.command {
-        args::Command::Run(args) => run::run(&args).map(done),
-        args::Command::Check(args) => check::run(&args),
-        args::Command::Stop(args) => stop::run(&args).map(done),
-        args::Command::Pause(args) => pause::pause(&args).map(done),
-        args::Command::Resume(args) => pause::resume(&args).map(done),
-        args::Command::Top(args) => top::run(&args).map(done),
-        #[cfg(feature = "full")]
-        args::Command::Full(command) => full(&command),
-        args::Command::Gate => udp::run_gate().map(done),
-    };
-    outcome.unwrap_or_else(|error| exit::code(&error))
+    run(&args.command).unwrap_or_else(|error| exit::code(&error, is_refusal))
 }
 
-/// Runs one of the commands that the agent alone does not have.
-#[cfg(feature = "full")]
-fn full(command: &args::FullCommand) -> anyhow::Result<ExitCode> {
-    use args::FullCommand::*;
+fn run(command: &Command) -> Result<ExitCode> {
     let done = |()| ExitCode::SUCCESS;
     match command {
-        Lab(args) => lab::run(args).map(done),
-        Sim(args) => sim::run(args).map(done),
-        Reproduce(args) => reproduce::run(args).map(done),
-        Validate(args) => validate::run(args),
-        Link(args) => link::run(args),
-        Probe(args) => probe::run(args).map(done),
-        Bench(args) => bench::run(args).map(done),
-        Trace(args) => trace::run(args).map(done),
-        Try(args) => trial::run(args).map(done),
-        Mpath(command) => mpath::run(command).map(done),
-        Generate(args) => generate::run(args).map(done),
+        Command::Agent(command) => command.run(),
+        Command::Lab(args) => lab::run(args).map(done),
+        Command::Sim(args) => sim::run(args).map(done),
+        Command::Reproduce(args) => reproduce::run(args).map(done),
+        Command::Validate(args) => validate::run(args),
+        Command::Link(args) => link::run(args),
+        Command::Probe(args) => probe::run(args).map(done),
+        Command::Bench(args) => bench::run(args).map(done),
+        Command::Trace(args) => trace::run(args).map(done),
+        Command::Try(args) => trial::run(args).map(done),
+        Command::Mpath(command) => mpath::run(command).map(done),
+        Command::Generate(args) => generate::run(args, CommandLine::command()).map(done),
     }
+}
+
+/// Whether the agent cannot be had here, the simulator does not support the scenario, or the output file holds rows of
+/// another sweep.
+fn is_refusal(cause: &(dyn Error + 'static)) -> bool {
+    tidegate_daemon::is_refusal(cause)
+        || cause.is::<tidegate_sim::Unsupported>()
+        || cause.is::<tidegate_sweep::Refused>()
 }

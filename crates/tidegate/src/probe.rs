@@ -10,12 +10,8 @@ mod tables;
 mod verdict;
 
 use crate::consent;
-use crate::exit::BadInput;
 use crate::provenance::{Made, print_json, provenance};
-use crate::say;
 use crate::secret::warn_if_readable;
-use crate::signals;
-use crate::top::units;
 use anyhow::{Context, Result};
 pub use args::ProbeArgs;
 use args::{ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
@@ -23,8 +19,12 @@ use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_probe::net::{Client, Key, Limits, PORT, Server};
 use tidegate_scenario::read_text;
+use tidegate_terminal::units;
+use tidegate_terminal::{say, warn};
 
 /// Runs one end of a measurement.
 pub fn run(args: &ProbeArgs) -> Result<()> {
@@ -50,15 +50,15 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
         .with_context(|| format!("listen on {}", args.listen))?;
     if args.key.is_none() {
         // Print only the key, so that the user can redirect it to a file for the client.
-        say::out(key);
+        say(key);
     }
-    say::err(format_args!(
+    warn(format_args!(
         "listening on {}, UDP and TCP",
         server.address()?
     ));
     server.run(&stop).context("serve")?;
     let counters = server.counters();
-    say::err(format_args!(
+    warn(format_args!(
         "{} sessions, {} sent, {} packets refused, {} that the system did not send",
         counters.sessions,
         units::bytes(counters.sent_bytes),

@@ -1,8 +1,8 @@
 //! Records where a command's results come from.
 
-use crate::json;
 use anyhow::Result;
 use serde::Serialize;
+use tidegate_command::json;
 use tidegate_scenario::{Provenance, Seeds};
 
 /// The version, and the commit if it is known.

@@ -4,8 +4,7 @@ mod args;
 mod kernel;
 mod perform;
 
-use crate::exit::{BadInput, require_root};
-use crate::json;
+use crate::privilege::require_root;
 use crate::provenance::{Made, print_json, provenance};
 use anyhow::{Context, Result};
 pub use args::ReproduceArgs;
@@ -13,6 +12,8 @@ use perform::perform;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tidegate_command::exit::BadInput;
+use tidegate_command::json;
 use tidegate_study::{Extent, Figure, Paper, Study, page, table};
 use tidegate_terminal as terminal;
 

@@ -1,13 +1,13 @@
 //! Code shared by laboratory and simulator: reading a scenario's variants, and showing results.
 
-use crate::exit::BadInput;
-use crate::json;
 use crate::provenance::{Made, Sourced, provenance};
 use crate::shipped;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tidegate_command::exit::BadInput;
+use tidegate_command::json;
 use tidegate_scenario::{
     FILE_KEYS, Files, LinkInputs, LoadError, Recordings, ResultSet, Run, Scenario, Setting,
     Variation, Written, combinations,

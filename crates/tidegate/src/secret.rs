@@ -1,9 +1,9 @@
 //! Checks files that contain secrets.
 
-use crate::say;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tidegate_terminal::warn;
 
 /// Prints a warning if other users can read the file.
 pub fn warn_if_readable(file: &Path) {
@@ -11,7 +11,7 @@ pub fn warn_if_readable(file: &Path) {
         && about.permissions().mode() & 0o004 != 0
     {
         let file = file.display();
-        say::err(format_args!(
+        warn(format_args!(
             "warning: {file}: everybody on this machine can read it"
         ));
     }

@@ -1,8 +1,8 @@
 //! Scenarios and traces that the package contains. Examples name them as `scenarios/…`, whatever the current folder is.
 
-use crate::say;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
+use tidegate_terminal::warn;
 
 /// Parses a path that the package may contain.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
@@ -16,7 +16,7 @@ fn find(path: &Path) -> PathBuf {
     }
     match brought().map(|folder| folder.join(path)) {
         Some(found) if found.exists() => {
-            say::err(format_args!("tidegate: taking {}", found.display()));
+            warn(format_args!("tidegate: taking {}", found.display()));
             found
         }
         _ => path.into(),

@@ -3,10 +3,8 @@
 mod args;
 mod out;
 
-use crate::exit::BadInput;
 use crate::provenance::Made;
 use crate::scenarios::{Variant, print_json, print_table, text, variants, write_page};
-use crate::signals;
 use anyhow::{Result, bail};
 pub use args::SimArgs;
 use out::Out;
@@ -15,6 +13,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_scenario::{ResultSet, Run, RunResult, Scenario, Variation};
 use tidegate_sim::{Options, check, in_order, run_one};
 use tidegate_terminal::Bar;

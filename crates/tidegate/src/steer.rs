@@ -1,10 +1,10 @@
 //! The laboratory's agent: the same one that `tidegate run` attaches.
 
-use crate::udp::{Terms, Windowless};
 use anyhow::Result;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use tidegate_agent::{Agent, Config, Directions, FlowView, Interface};
+use tidegate_daemon::{Terms, Windowless};
 use tidegate_lab::{HeldFlow, Steer, SteeredFlow, Steering};
 use tidegate_scenario::{Direction, Run, Side, Udp};
 

@@ -2,13 +2,13 @@
 
 mod import;
 
-use crate::args::examples::{Example, examples};
-use crate::args::values::word;
-use crate::exit::BadInput;
+use crate::values::word;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use std::io::{BufWriter, Write};
 use std::time::Duration;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::exit::BadInput;
 use tidegate_scenario::{CellKind, GenerateSpec};
 
 /// The longest trace that we write, in seconds: a day.

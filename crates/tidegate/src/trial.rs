@@ -26,10 +26,8 @@ mod verdict;
 mod words;
 
 use crate::consent;
-use crate::exit::BadInput;
 use crate::probe::{read_key, resolve};
 use crate::provenance::{Made, print_json, provenance};
-use crate::signals;
 use anyhow::{Context, Result};
 pub use args::TryArgs;
 use control_group::ControlGroup;
@@ -46,6 +44,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use steering::Steering;
 use target::Target;
 use tidegate_agent::require;
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_lab::Caller;
 use tidegate_probe::net::Direction;
 

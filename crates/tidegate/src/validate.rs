@@ -11,10 +11,8 @@ mod progress;
 mod random;
 mod reasons;
 
-use crate::exit::{BadInput, require_root};
+use crate::privilege::require_root;
 use crate::provenance::{Made, print_json, provenance};
-use crate::say;
-use crate::signals;
 use anyhow::{Context, Result, bail};
 pub use args::ValidateArgs;
 use cases::Case;
@@ -25,6 +23,8 @@ use reasons::Reasons;
 use serde::Serialize;
 use std::io::Write;
 use std::process::ExitCode;
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_scenario::{Comparison, Provenance, ResultSet, RunResult};
 use tidegate_terminal as terminal;
 
@@ -143,7 +143,7 @@ impl Report {
 /// Prints the laboratory's warnings about its own runs.
 fn warn(label: &str, kernel: &[RunResult]) {
     for warning in kernel.iter().flat_map(|run| &run.health.warnings) {
-        say::err(format_args!(
+        terminal::warn(format_args!(
             "tidegate: {label}: the laboratory's run should not be counted: {warning}"
         ));
     }

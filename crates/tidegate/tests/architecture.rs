@@ -1,6 +1,6 @@
-//! Checks `docs/architecture.md`: its tables of rooms and of dependencies must match the manifests. Also checks that
-//! the tests named in `docs/promises.md` for servers and link exist, and the laws' constants in
-//! `docs/internals/constants.md`.
+//! Checks `docs/architecture.md`: its tables of rooms and of dependencies must match the manifests, and what it says of
+//! directions must hold. Also checks that the tests named in `docs/promises.md` for servers and link exist, and the
+//! laws' constants in `docs/internals/constants.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -119,6 +119,147 @@ fn every_room_of_the_document_is_there() {
             "{room} is in the table of rooms"
         );
     }
+}
+
+/// Rooms that the agent's program must do without: it runs on routers.
+const NOT_ON_ROUTERS: [&str; 13] = [
+    "gym",
+    "lab",
+    "measure",
+    "overlay",
+    "probe",
+    "recordings",
+    "report",
+    "reproductions",
+    "sim",
+    "study",
+    "sweep",
+    "tcp",
+    "transfer",
+];
+
+/// All rooms that this one is built from, directly or by way of others.
+fn below(room: &str, manifests: &BTreeMap<String, Table>) -> Names {
+    let mut all = Names::new();
+    let mut next = vec![room.to_owned()];
+    while let Some(room) = next.pop() {
+        let folder = match room.as_str() {
+            "reproductions" => room,
+            _ => format!("crates/{room}"),
+        };
+        let (used, _) = ours(dependencies(&manifests[&folder], &["dependencies"]));
+        next.extend(used.into_iter().filter(|used| all.insert(used.clone())));
+    }
+    all
+}
+
+#[test]
+fn the_agents_program_has_nothing_of_the_laboratory() {
+    let manifests = manifests();
+    let below = below("daemon", &manifests);
+    assert!(below.contains("agent"), "{below:?}");
+    for room in NOT_ON_ROUTERS {
+        assert!(!below.contains(room), "crates/daemon is built from {room}");
+    }
+    let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
+    for (folder, manifest) in &manifests {
+        let (used, _) = ours(dependencies(manifest, &sections));
+        let may = folder == "crates/tidegate";
+        assert!(may || !used.contains("daemon"), "{folder} uses daemon");
+    }
+}
+
+/// Which of a crate's modules each of them uses. Tests may use what they like.
+fn modules(folder: &Path) -> BTreeMap<String, Names> {
+    let mut uses = BTreeMap::<String, Names>::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(inner).expect("readable").flatten() {
+            let path = entry.path();
+            if path.file_stem().is_some_and(|name| name == "tests") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let within = path.strip_prefix(folder).expect("within");
+            let module = within.iter().next().expect("a name");
+            let module = module.to_string_lossy().trim_end_matches(".rs").to_owned();
+            if within.extension().is_none_or(|end| end != "rs")
+                || ["main", "lib", "fixtures"].contains(&module.as_str())
+            {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("readable");
+            let code = text.split("#[cfg(test)]\nmod tests {").next();
+            let mut used = used(code.unwrap_or_default());
+            used.remove(&module);
+            uses.entry(module).or_default().append(&mut used);
+        }
+    }
+    uses
+}
+
+/// The modules in `use crate::module::…`, `use crate::{one, another}` and paths without `use`.
+fn used(code: &str) -> Names {
+    let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join("\n");
+    let name = |text: &str| {
+        let text = text.trim_start();
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        text[..end.unwrap_or(text.len())].to_owned()
+    };
+    let mut all = Names::new();
+    for after in code.split("crate::").skip(1) {
+        match after
+            .strip_prefix('{')
+            .and_then(|list| list.split_once('}'))
+        {
+            Some((list, _)) => all.extend(list.split(',').map(name)),
+            None => all.extend([name(after)]),
+        }
+    }
+    all.remove("");
+    all
+}
+
+#[test]
+fn no_module_uses_one_that_uses_it() {
+    for room in ["daemon", "tidegate"] {
+        let mut rest = modules(&root().join("crates").join(room).join("src"));
+        assert!(rest.len() > 15, "{room}: {rest:?}");
+        // Takes away, again and again, those that use none of the rest.
+        loop {
+            let left: Names = rest.keys().cloned().collect();
+            rest.retain(|_, used| !used.is_disjoint(&left));
+            if rest.len() == left.len() {
+                break;
+            }
+        }
+        let rest: Vec<_> = rest.iter().collect();
+        assert!(rest.is_empty(), "{room}: a circle among {rest:?}");
+    }
+}
+
+#[test]
+fn the_agents_modules_use_what_is_below_them() {
+    let uses = modules(&root().join("crates/daemon/src"));
+    let rows = table(&document(), "| modules | what they have |");
+    let mut below = Names::new();
+    for row in &rows {
+        let here = quoted(&row[0]);
+        below.extend(here.iter().cloned());
+        for module in here {
+            let used = uses
+                .get(&module)
+                .unwrap_or_else(|| panic!("{module}: no such module"));
+            let above: Vec<_> = used.difference(&below).collect();
+            assert!(above.is_empty(), "{module} uses {above:?}");
+        }
+    }
+    let unlisted: Vec<_> = uses.keys().filter(|name| !below.contains(*name)).collect();
+    assert!(unlisted.is_empty(), "not in the table: {unlisted:?}");
 }
 
 #[test]

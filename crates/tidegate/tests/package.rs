@@ -200,8 +200,10 @@ fn every_scenario_and_document_that_is_named_is_installed() {
         text.push_str(&fs::read_to_string(document).unwrap());
     }
     // Advice that commands print at run time.
-    for source in files(&root().join("crates/tidegate/src"), ".rs") {
-        text.push_str(&fs::read_to_string(source).unwrap());
+    for folder in ["crates/tidegate/src", "crates/daemon/src"] {
+        for source in files(&root().join(folder), ".rs") {
+            text.push_str(&fs::read_to_string(source).unwrap());
+        }
     }
     let shared = installed.path("usr/share/tidegate");
     let documents = installed.documents();

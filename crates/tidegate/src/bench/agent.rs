@@ -6,7 +6,6 @@ mod on_a_link;
 use super::agent_process::AgentProcess;
 use super::packets::programs::{Build, OnInterface};
 use super::{Row, median};
-use crate::say;
 use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -24,6 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Cost, Interface};
 use tidegate_lab::{IpVersion, Namespace, Offload, Veth, use_congestion_control};
+use tidegate_terminal::warn;
 
 /// Length of one measurement: short, so that neighbouring ones meet the same conditions.
 const SLICE: Duration = Duration::from_millis(300);
@@ -79,7 +79,7 @@ pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row
                 let whose = ["", " by the other build"];
                 for (side, whose) in bench.compare(flows, dry_run)?.into_iter().zip(whose) {
                     let name = format!("agent: {what}{whose}, {size}, {}", connections(flows));
-                    say::err(format_args!("{name}: {:.3} of that without", side.ratio));
+                    warn(format_args!("{name}: {:.3} of that without", side.ratio));
                     let row = Row::new(name, side.bps / 1e6, "Mbit/s");
                     rows.push(row.versus("without the agent", side.ratio));
                 }

@@ -1,9 +1,9 @@
 //! Arguments of `tidegate bench`.
 
-use crate::args::examples::{Example, examples};
-use crate::args::values::law;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::values::law;
 use tidegate_laws::Law;
 
 /// How `bench` is used.

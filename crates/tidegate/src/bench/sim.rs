@@ -3,7 +3,6 @@
 
 use super::Row;
 use super::ns3::Ns3;
-use crate::say;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tidegate_scenario::Scenario;
 use tidegate_sim::{Options, run_scenario};
+use tidegate_terminal::warn;
 
 /// Bulk flows of CUBIC through one drop-tail bottleneck.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     let mut rows = vec![memory(stop)?];
     let ns3 = Ns3::build()?;
     if ns3.is_none() {
-        say::err(format_args!(
+        warn(format_args!(
             "tidegate: ns-3 is not installed (Debian package libns3-dev), so the simulator is \
              compared with nothing"
         ));

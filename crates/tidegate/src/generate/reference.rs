@@ -3,10 +3,10 @@
 
 use super::keys::{Kind, Row, Section, sections, toml};
 use crate::link::passed;
-use crate::top::COLUMNS;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
+use tidegate_daemon::COLUMNS;
 use tidegate_report::{METRICS, meanings};
 
 /// Whole scenarios that together contain every key.

@@ -1,10 +1,10 @@
 //! Arguments of `tidegate link`.
 
-use crate::args::examples::{Example, examples};
-use crate::args::values::word;
+use crate::values::word;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
 use tidegate_scenario::QueuePolicy;
 
 /// How `link` is used.

@@ -1,11 +1,11 @@
 //! What an emulated link did to a command's packets.
 
-use crate::top::units;
 use anyhow::Result;
 use std::io::Write;
 use std::time::Duration;
 use tidegate_lab::{LaneRecord, Record};
 use tidegate_measure::{BIN, Bin};
+use tidegate_terminal::units;
 
 /// A line for each direction with packets.
 pub fn summary(record: &Record) -> String {

@@ -1,8 +1,8 @@
 //! Code shared by sending and receiving files.
 
-use crate::exit::BadInput;
 use anyhow::{Context, Error, Result, anyhow};
 use std::time::Duration;
+use tidegate_command::exit::BadInput;
 use tidegate_transfer::Endpoint;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -1,12 +1,12 @@
 //! The receiver's secrets, kept in a file so that its token stays valid.
 
-use crate::exit::BadInput;
 use crate::secret::warn_if_readable;
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use tidegate_command::exit::BadInput;
 use tidegate_scenario::read_text;
 use tidegate_transfer::Identity;
 

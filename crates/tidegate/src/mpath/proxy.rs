@@ -3,9 +3,6 @@
 mod status;
 
 use super::secret;
-use crate::args::examples::{Example, examples};
-use crate::exit::BadInput;
-use crate::signals;
 use anyhow::Result;
 use clap::Args;
 use status::Status;
@@ -13,6 +10,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_overlay::proxy::{Options, Proxy};
 use tidegate_overlay::{Limits, Rate, Registry};
 

@@ -3,10 +3,7 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
-use crate::args::examples::{Example, examples};
-use crate::args::values::bytes;
-use crate::exit::BadInput;
-use crate::say;
+use crate::values::bytes;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -14,7 +11,10 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::exit::BadInput;
 use tidegate_terminal::{Bars, HumanBytes, shown};
+use tidegate_terminal::{say, warn};
 use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
@@ -75,12 +75,12 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
         .unwrap_or_else(|| reachable(endpoint.local_address()));
     let _announcement = relays::announce(&args.registry, &identity, address)?;
     let token = Token::new(&identity, vec![address], relays::joined(&args.registry));
-    say::out(format_args!("{token}"));
-    say::err(format_args!(
+    say(format_args!("{token}"));
+    warn(format_args!(
         "listening on {address}; send with: tidegate mpath send FILE… --token -"
     ));
     if args.advertise.is_none() && is_behind_nat(address.ip()) {
-        say::err(format_args!(
+        warn(format_args!(
             "senders elsewhere do not reach {}: for them the router has to forward a UDP port to \
              this machine, and --advertise has to name its public address and that port",
             address.ip()
@@ -108,7 +108,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 let complete = match outcome {
                     Ok(outcome) => report(&bars, &outcome),
                     Err(error) => {
-                        say::err(format_args!("tidegate: a connection was given up: {error}"));
+                        warn(format_args!("tidegate: a connection was given up: {error}"));
                         false
                     }
                 };
@@ -133,7 +133,7 @@ async fn take(connection: Connection, what: Arc<Receive>, bars: Bars) -> Result<
     let show = |progress: Progress| bar.show(&progress);
     let arrived = |file: Transferred| {
         let (name, length) = (shown(&file.name), HumanBytes(file.length));
-        bars.suspend(|| say::out(format_args!("{name}: {length}, BLAKE3 {}", file.hash)));
+        bars.suspend(|| say(format_args!("{name}: {length}, BLAKE3 {}", file.hash)));
     };
     receive(connection, &what, arrived, show).await
 }
@@ -143,10 +143,10 @@ fn report(bars: &Bars, outcome: &Result<(), FileError>) -> bool {
     bars.suspend(|| {
         match outcome {
             Ok(()) => {}
-            Err(FileError::Connection(error)) => say::err(format_args!(
+            Err(FileError::Connection(error)) => warn(format_args!(
                 "tidegate: {error}; the received part is kept; the same command at the sender continues it"
             )),
-            Err(error) => say::err(format_args!("tidegate: {error}")),
+            Err(error) => warn(format_args!("tidegate: {error}")),
         }
     });
     outcome.is_ok()

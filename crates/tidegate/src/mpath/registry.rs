@@ -1,10 +1,6 @@
 //! `tidegate mpath registry`.
 
 use super::secret;
-use crate::args::examples::{Example, examples};
-use crate::exit::BadInput;
-use crate::say;
-use crate::signals;
 use anyhow::Result;
 use clap::Args;
 use std::io::Write;
@@ -13,7 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::exit::BadInput;
+use tidegate_command::signals;
 use tidegate_overlay::registry::{Config, Memory, Redis, Server, Service, Store};
+use tidegate_terminal::warn;
 
 /// The environment variable that may name the store.
 const STORE: &str = "TIDEGATE_MPATH_STORE";
@@ -60,7 +60,7 @@ pub fn run(args: &RegistryArgs) -> Result<()> {
     let service = Service::new(found.secret, store, Config::default());
     let server = Server::start(args.listen, service)
         .map_err(|error| BadInput(format!("cannot listen at {}: {error}", args.listen)))?;
-    say::err(format_args!("the registry listens at {}", server.address()));
+    warn(format_args!("the registry listens at {}", server.address()));
     if found.new {
         announce(&token, args.secret.as_deref(), server.address().port())?;
     }
@@ -76,14 +76,14 @@ fn announce(token: &str, file: Option<&Path>, port: u16) -> Result<()> {
         Some(file) => file.display().to_string(),
         None => {
             writeln!(tidegate_terminal::data(), "{token}")?;
-            say::err(format_args!(
+            warn(format_args!(
                 "that is the token of a new overlay; it ends with this process unless it is kept in a file"
             ));
             "FILE".into()
         }
     };
     let variable = secret::VARIABLE;
-    say::err(format_args!(
+    warn(format_args!(
         "proxies join with the token in the environment, as {variable}, or in a file:\n\n    \
          tidegate mpath proxy --registry http://THIS-MACHINE:{port} --secret {kept}\n"
     ));

@@ -1,10 +1,10 @@
 //! How both ends use the registry.
 
-use crate::say;
 use anyhow::Result;
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 use tidegate_overlay::{Error, Grant, Listing, ReceiverId, Registry};
+use tidegate_terminal::warn;
 use tidegate_transfer::{Identity, Relay, Token};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -46,7 +46,7 @@ pub fn announce(
     let (name, key) = (ReceiverId(identity.name()), identity.announcement_key());
     let announcement = registry.announce(name, key, listening);
     if let Err(error) = announcement.wait(TIMEOUT) {
-        say::err(format_args!(
+        warn(format_args!(
             "tidegate: {error}; until it knows this receiver everything comes directly"
         ));
     }
@@ -85,7 +85,7 @@ pub async fn ways(token: &Token) -> Result<Ways> {
             TIMEOUT.as_secs()
         ),
     };
-    say::err(format_args!(
+    warn(format_args!(
         "tidegate: {why}; everything goes directly until it tells of proxies"
     ));
     let (sender, relays) = watch::channel(Vec::new());

@@ -1,11 +1,11 @@
 //! The overlay's token, from a file or the environment: every user of the machine can read a command line.
 
-use crate::exit::BadInput;
 use crate::secret::warn_if_readable;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use tidegate_command::exit::BadInput;
 use tidegate_overlay::Secret;
 use tidegate_scenario::read_text;
 

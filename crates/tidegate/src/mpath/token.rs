@@ -2,13 +2,13 @@
 //! there are other ways.
 
 use super::files::bad_input;
-use crate::exit::BadInput;
-use crate::say;
 use crate::secret::warn_if_readable;
 use std::io::Write;
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
+use tidegate_command::exit::BadInput;
 use tidegate_scenario::read_text;
+use tidegate_terminal::warn;
 use tidegate_transfer::{Token, TokenError};
 
 /// The environment variable. The overlay's token has another.
@@ -43,7 +43,7 @@ fn is_token(word: &Path) -> bool {
 
 fn on_command_line(word: &Path) -> Result<Token, BadInput> {
     let token = word.to_string_lossy().parse().map_err(bad_input)?;
-    say::err(format_args!(
+    warn(format_args!(
         "warning: everybody on this machine can read a command line, and with it the token; --token - asks for it"
     ));
     Ok(token)

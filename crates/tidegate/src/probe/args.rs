@@ -1,10 +1,10 @@
 //! Arguments of `tidegate probe`.
 
-use crate::args::examples::{Example, examples};
-use crate::args::values::bytes;
+use crate::values::bytes;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
 
 /// Arguments of `probe`.
 #[derive(Debug, Args)]

@@ -6,7 +6,6 @@ mod minutes;
 
 use super::args::{ProbeRunArgs, ProbeTest};
 use super::predict::{Known, predict};
-use crate::say;
 use anyhow::Result;
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -19,6 +18,7 @@ use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Results, Trains, Way, base_rtt_ms};
 use tidegate_probe::{Arrival, Echo};
 use tidegate_scenario::Direction as Towards;
+use tidegate_terminal::warn;
 
 /// Time between two echoes, and how long the idle link is measured.
 const EVERY: Duration = Duration::from_millis(100);
@@ -60,7 +60,7 @@ pub fn measure(
             .iter()
             .try_for_each(|&near| open(near).map(drop))?;
     }
-    say::err(format_args!("idle link, {} s", IDLE.as_secs()));
+    warn(format_args!("idle link, {} s", IDLE.as_secs()));
     let idle = client.ping(EVERY, IDLE)?;
     let mut measured = Measured {
         echoes: idle.clone(),
@@ -229,7 +229,7 @@ impl Measured {
                 found.missing.push("not measured".into());
                 continue;
             }
-            say::err(format_args!(
+            warn(format_args!(
                 "responsiveness: TCP connections {}",
                 way_name(direction)
             ));
@@ -289,7 +289,7 @@ fn fill(
         if failure.is_some() {
             return Ok::<_, Infallible>((Vec::new(), 0));
         }
-        say::err(format_args!(
+        warn(format_args!(
             "{}: filling the queue with packets of {} bytes",
             way_name(direction),
             train.bytes

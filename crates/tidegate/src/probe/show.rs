@@ -1,8 +1,8 @@
 //! The results for a terminal.
 
 use super::tables::{Grid, grids, ways};
-use crate::top::units;
 use tidegate_probe::results::{Devices, Minutes, Results};
+use tidegate_terminal::units;
 use tidegate_terminal::{Style, Table};
 
 /// The tables and sentences.

@@ -1,8 +1,8 @@
 //! Arguments of `tidegate reproduce`.
 
-use crate::args::examples::{Example, examples};
 use clap::Args;
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
 
 /// How `reproduce` is used.
 const EXAMPLES: &[Example] = &[

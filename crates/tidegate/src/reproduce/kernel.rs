@@ -1,14 +1,14 @@
 //! Does the same runs on the real kernel, in the laboratory with the live agent.
 
-use crate::exit::BadInput;
 use crate::steer::LiveAgent;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tidegate_command::exit::BadInput;
 use tidegate_lab::{Options, run_scenario};
 use tidegate_scenario::RunResult;
 use tidegate_study::{Figure, Job, LeftOut, Study};
-use tidegate_terminal::Bar;
+use tidegate_terminal::{Bar, warn};
 
 /// The `figures` that the laboratory can run, unless named by the user only those that the paper selects for it; and
 /// the reasons why others are left out.
@@ -74,7 +74,7 @@ pub fn perform(
     for _ in 1..TRIES {
         match perform_once(study, job, stop, bar) {
             Err(error) if !stop.load(Ordering::Relaxed) => {
-                bar.suspend(|| crate::say::err(format_args!("begun again: {error:#}")));
+                bar.suspend(|| warn(format_args!("begun again: {error:#}")));
             }
             done => return done,
         }

@@ -2,10 +2,10 @@
 
 use super::ReproduceArgs;
 use super::kernel;
-use crate::signals;
 use anyhow::{Result, bail};
 use std::num::NonZero;
 use std::sync::Arc;
+use tidegate_command::signals;
 use tidegate_scenario::RunResult;
 use tidegate_sim::{Options, in_order};
 use tidegate_study::{Job, Results, Study};

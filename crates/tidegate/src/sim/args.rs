@@ -1,9 +1,9 @@
 //! Arguments of `tidegate sim`.
 
-use crate::args::examples::{Example, examples};
 use crate::scenarios::ScenarioArgs;
 use clap::Args;
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
 
 /// How `sim` is used.
 const EXAMPLES: &[Example] = &[

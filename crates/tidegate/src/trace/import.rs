@@ -2,10 +2,7 @@
 
 mod output;
 
-use crate::args::examples::{Example, examples};
-use crate::args::values::word;
-use crate::exit::BadInput;
-use crate::say;
+use crate::values::word;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -14,7 +11,10 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::exit::BadInput;
 use tidegate_recordings::{Direction, Filter, Form, Import, Kind, Options, Written};
+use tidegate_terminal::warn;
 
 /// Longest recording that we read, in bytes: the same as for scenarios.
 const LONGEST: u64 = 4_000_000_000;
@@ -156,12 +156,12 @@ fn read(file: &Path, options: &Options) -> Result<Import> {
 /// Reports what was read, what was found, and what was written.
 fn tell(file: &Path, import: &Import, output: &Output, written: Written) {
     let name = file.display();
-    say::err(format_args!(
+    warn(format_args!(
         "{name}: of kind {}: {}",
         import.kind, import.is
     ));
     for note in &import.notes {
-        say::err(format_args!("{name}: {note}"));
+        warn(format_args!("{name}: {note}"));
     }
     let seconds = written.period.as_secs_f64();
     let mbps = written.bytes as f64 * 8e-6 / seconds;
@@ -169,7 +169,7 @@ fn tell(file: &Path, import: &Import, output: &Output, written: Written) {
         Form::Series => "series",
         Form::Mahimahi => "trace",
     };
-    say::err(format_args!(
+    warn(format_args!(
         "{}: {} lines, {seconds} s, {} bytes, {mbps:.3} Mbit/s in the mean; in a scenario: rate = {{ {key} = \"{}\" }}",
         output.path.display(),
         written.lines,

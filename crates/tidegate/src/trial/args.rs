@@ -1,11 +1,12 @@
 //! Arguments of `tidegate try`.
 
 use super::{LEAST, MOST, Plan};
-use crate::args::examples::{Example, examples};
-use crate::args::values::{bytes, steering_law};
+use crate::values::bytes;
 use clap::{ArgGroup, Args};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
+use tidegate_command::values::steering_law;
 use tidegate_laws::Law;
 
 /// How `try` is used.

@@ -1,12 +1,12 @@
 //! Writes a file atomically: the old content stays until the new file is complete.
 
-use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use std::fs::Permissions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
+use tidegate_command::exit::BadInput;
 
 /// A file to be written; if it is dropped unfinished, nothing is left of it.
 pub struct Draft {

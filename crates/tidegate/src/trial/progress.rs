@@ -2,10 +2,10 @@
 
 use super::plan::{Plan, Planned, Purpose};
 use super::slot::{Slot, median};
-use crate::say;
 use std::io::IsTerminal;
 use std::time::Instant;
 use tidegate_terminal::Bar;
+use tidegate_terminal::warn;
 
 /// On standard error.
 pub struct Progress {
@@ -32,7 +32,7 @@ impl Progress {
     pub fn say(&self, what: &str) {
         self.bar.message(what);
         if self.lines {
-            say::err(what);
+            warn(what);
         }
     }
 
@@ -59,7 +59,7 @@ impl Progress {
         };
         let line = format!("{}: {delay}", name(planned, self.plan));
         if self.lines {
-            say::err(line);
+            warn(line);
         } else {
             self.bar.say(line);
         }

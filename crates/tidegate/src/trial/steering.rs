@@ -2,17 +2,13 @@
 
 use super::TryArgs;
 use super::slot::Way;
-use crate::config::settings;
-use crate::exit::BadInput;
-use crate::operate::Operation;
-use crate::run::RunArgs;
-use crate::snapshot::now_us;
-use crate::udp::{Idle, Windowless};
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, HashMap};
 use tidegate_agent::{
     Agent, Direction, Ecn, Endpoint, Holding, Interface, Kind, WindowlessView, leftovers,
 };
+use tidegate_command::exit::BadInput;
+use tidegate_daemon::{Idle, Operation, RunArgs, Windowless, now_us, settings};
 use tidegate_laws::Law;
 use tidegate_scenario::Fair;
 

@@ -1,8 +1,8 @@
 //! The host that we measure round trips to: the named one, or the host that the load comes from.
 
-use crate::exit::BadInput;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use tidegate_command::exit::BadInput;
 
 /// The port for handshakes with a host whose port we do not know.
 const HTTPS: u16 = 443;

@@ -1,9 +1,9 @@
 //! Arguments of `tidegate validate`.
 
-use crate::args::examples::{Example, examples};
 use crate::shipped;
 use clap::Args;
 use std::path::PathBuf;
+use tidegate_command::examples::{Example, examples};
 
 /// How `validate` is used.
 const EXAMPLES: &[Example] = &[

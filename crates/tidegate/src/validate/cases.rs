@@ -1,11 +1,11 @@
 //! The scenarios of a folder.
 
 use super::reasons;
-use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::path::{Path, PathBuf};
+use tidegate_command::exit::BadInput;
 use tidegate_scenario::{LinkInputs, LoadError, Scenario};
 
 /// How much later a repetition's workloads start than those of the one before.

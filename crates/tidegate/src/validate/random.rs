@@ -14,9 +14,8 @@ mod smaller;
 mod trial;
 
 use super::ValidateArgs;
-use crate::exit::require_root;
+use crate::privilege::require_root;
 use crate::provenance::{Made, provenance};
-use crate::signals;
 use anyhow::{Context, Result, bail};
 use chance::{Held, hold};
 use numbers::numbers;
@@ -26,6 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tidegate_command::signals;
 use tidegate_scenario::{Provenance, RunResult};
 use tidegate_terminal::Bar;
 use trial::{Kernel, Trial};

@@ -10,12 +10,12 @@
 //! is given with its reason, and a larger error fails.
 
 use super::compare::Quantity;
-use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
+use tidegate_command::exit::BadInput;
 
 /// The file's name.
 pub const FILE: &str = "reasons.toml";

@@ -7,7 +7,6 @@
 use super::ip;
 use super::router::Inside;
 use crate::bench::agent_process::AgentProcess;
-use crate::snapshot::Snapshot;
 use anyhow::{Context, Result};
 use nix::sys::signal::Signal;
 use rand::{RngExt, SeedableRng};
@@ -17,6 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_agent::{Count, Direction, Reason};
+use tidegate_daemon::Snapshot;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tidegate_laws::Law;
 

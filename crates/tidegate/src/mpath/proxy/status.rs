@@ -1,14 +1,14 @@
 //! A proxy's reports about itself.
 
-use crate::exit::BadInput;
-use crate::say;
-use crate::top::units;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Instant;
+use tidegate_command::exit::BadInput;
 use tidegate_overlay::proxy::{Counts, Traffic};
 use tidegate_overlay::{Error, Listing};
+use tidegate_terminal::units;
+use tidegate_terminal::{say, warn};
 
 /// Reports changes.
 pub struct Status {
@@ -54,7 +54,7 @@ impl Status {
         }
         if error != self.error {
             match &error {
-                Some(error) => say::err(format_args!("warning: {error}; trying again")),
+                Some(error) => warn(format_args!("warning: {error}; trying again")),
                 None if self.listed == listed => self.say("the registry is back"),
                 None => {}
             }
@@ -102,14 +102,14 @@ impl Status {
             refused: refused.collect(),
         };
         let line = serde_json::to_string(&line);
-        say::out(line.expect("it has nothing that JSON has not"));
+        say(line.expect("it has nothing that JSON has not"));
     }
 
     /// Prints a sentence, on standard error if standard output is for JSON.
     fn say(&self, sentence: &str) {
         match self.json {
-            true => say::err(sentence),
-            false => say::out(sentence),
+            true => warn(sentence),
+            false => say(sentence),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A download alone, then beside an upload that saturates the uplink (thesis §4.4).
 
 use super::{EVERY, sent_bytes};
-use crate::say;
 use std::time::Duration;
 use tidegate_probe::examine::{SIZES, overflow_train};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Results, Trains};
 use tidegate_probe::{Pace, TrainConfig};
+use tidegate_terminal::warn;
 
 /// Length of each part.
 const TIME: Duration = Duration::from_secs(10);
@@ -41,9 +41,9 @@ pub fn both(
         start_bps: uplink.map_or(upload.start_bps, |rate| rate.median_bps),
         ..upload
     };
-    say::err(format_args!("both: a download"));
+    warn(format_args!("both: a download"));
     let (alone, _) = client.train(Direction::Down, download(alone), None)?;
-    say::err(format_args!("both: the same beside an upload"));
+    warn(format_args!("both: the same beside an upload"));
     let trains = [(Direction::Down, download(beside)), (Direction::Up, upload)];
     let (mut found, echoes) = client.trains(&trains, Some(EVERY))?;
     let up = found.pop().unwrap_or_default();

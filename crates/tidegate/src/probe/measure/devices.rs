@@ -1,7 +1,6 @@
 //! Two or three devices at one server (thesis §4.3): a quiet one beside a busy one, then all of them busy.
 
 use super::{EVERY, both::WINDOW, sent_bytes};
-use crate::say;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use tidegate_probe::examine::{SIZES, overflow_train};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Devices, Results};
 use tidegate_probe::{Arrival, Pace, TrainConfig};
+use tidegate_terminal::warn;
 
 /// A quiet flow sends 100 bytes every 10 ms (the thesis: 50).
 const QUIET_BYTES: u16 = 100;
@@ -48,11 +48,11 @@ pub fn devices(
         ..train(QUIET_BYTES, Pace::Constant(QUIET_BPS))
     };
     let busy = train(SIZES[0], Pace::Busy);
-    say::err(format_args!("devices: a quiet one beside a busy one"));
+    warn(format_args!("devices: a quiet one beside a busy one"));
     let pair = together(clients, &[(quiet, Duration::ZERO), (busy, ALONE)])?;
     let mut all = Vec::new();
     for number in 2..=clients.len() {
-        say::err(format_args!("devices: {number} busy ones"));
+        warn(format_args!("devices: {number} busy ones"));
         let modest = (1..number).map(|_| train(SIZES[0], Pace::Window(WINDOW)));
         let mut wanted: Vec<_> = modest.map(|train| (train, Duration::ZERO)).collect();
         wanted.push((train(SIZES[0], Pace::Busy), Duration::ZERO));

@@ -1,12 +1,12 @@
 //! Measures the rate over minutes (thesis Fig. 4.6) with short trains, so that the link is idle in between.
 
 use super::{EVERY, sent_bytes};
-use crate::say;
 use std::time::{Duration, Instant};
 use tidegate_probe::TrainConfig;
 use tidegate_probe::examine::{SIZES, overflow_train};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Minutes, Results};
+use tidegate_terminal::warn;
 
 /// Time between trains, and a train's length: its quiet packets, then time to find a doubled rate and to see fifty
 /// bursts of 10 ms.
@@ -27,7 +27,7 @@ pub fn minutes(
     bytes: u64,
 ) -> (Minutes, u64, Option<Failure>) {
     let trains = (lasting.as_secs_f64() / TRAIN_EVERY.as_secs_f64()).ceil() as u32;
-    say::err(format_args!(
+    warn(format_args!(
         "rate: {trains} short trains, {} s apart",
         TRAIN_EVERY.as_secs()
     ));

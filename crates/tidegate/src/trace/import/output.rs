@@ -1,7 +1,6 @@
 //! Writes imports: each file is written completely or not at all.
 
 use super::of_output;
-use crate::exit::BadInput;
 use anyhow::Result;
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
+use tidegate_command::exit::BadInput;
 use tidegate_recordings::{Form, Recorded, Written};
 
 /// A file to write.

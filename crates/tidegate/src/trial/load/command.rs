@@ -1,6 +1,5 @@
 //! Commands that load the link.
 
-use crate::exit::BadInput;
 use crate::trial::control_group::ControlGroup;
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, killpg};
@@ -14,6 +13,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use tidegate_command::exit::BadInput;
 use tidegate_lab::{Caller, die_with_parent};
 
 /// A command that has failed this often in a slot is given up.

@@ -1,7 +1,6 @@
 //! Round trips by ICMP echo.
 
 use super::{Questions, Step, is_v4, note};
-use crate::icmp::{REQUEST_4, REQUEST_6, seal, socket_that_hears};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::BindToDevice;
@@ -9,6 +8,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, sendto, setsockopt};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
+use tidegate_daemon::icmp::{REQUEST_4, REQUEST_6, seal, socket_that_hears};
 
 const REPLY_4: u8 = 0;
 const REPLY_6: u8 = 129;
@@ -99,7 +99,7 @@ fn packet(v4: bool, secret: [u8; 8], number: usize) -> [u8; LENGTH] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::icmp::checksum;
+    use tidegate_daemon::icmp::checksum;
 
     #[test]
     fn an_echo_has_a_checksum_and_says_its_number() {

@@ -2,11 +2,11 @@
 
 use super::super::cases::Case;
 use super::draw::draw;
-use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use tidegate_command::exit::BadInput;
 use tidegate_scenario::{ResultSet, RunResult};
 use toml::Table;
 

@@ -1,0 +1,5 @@
+//! Tests of rows and tables.
+
+mod devices;
+mod filter;
+mod once;
