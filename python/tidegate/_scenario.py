@@ -256,6 +256,9 @@ class Scenario(MutableMapping[str, Any]):
             said.append(f"runs={runs!r}")
         # What can be walked through only once is written down first.
         listed = {key: values if isinstance(values, Mapping) else list(values) for key, values in (vary or {}).items()}
+        for key, values in listed.items():
+            if not values:
+                raise wrong("vary", f"{key!r} has no values, expected at least one")
         varied = [_points(key, values) for key, values in listed.items()]
         if listed:
             said.append(f"vary={listed!r}")

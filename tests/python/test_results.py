@@ -81,6 +81,8 @@ def test_keys_in_a_tuple_change_together(small):
     assert r.runs["rtt_p50_ms"][2] > 160 > 80 > r.runs["rtt_p50_ms"][0] >= 30
     with pytest.raises(tg.ScenarioError, match="expected 2 values, one for each key"):
         small.run_all(vary={("down.delay_ms", "up.delay_ms"): [(10, 20), (70,)]})
+    with pytest.raises(tg.ScenarioError, match="no values"):
+        small.run_all(vary={"down.delay_ms": []})
 
 
 def test_values_in_a_dict_have_names(small, tmp_path):
@@ -134,6 +136,8 @@ def test_estimates():
         tg.ratio([1], [1, 2])
     with pytest.raises(ValueError, match="at least one"):
         tg.mean([])
+    with pytest.raises(ValueError, match="value 1 is NaN"):
+        tg.mean([1.0, float("nan")])
 
 
 def test_everything_a_run_may_do_has_a_table():
@@ -165,6 +169,11 @@ def test_flows_that_arrive_are_told_by_size(small, tmp_path):
     assert table["fct_p50_ms"][1] == pytest.approx(80, rel=0.05)
     assert r.metrics["flows_started"] == table["started"][0] and r.metrics["fct_p99_ms"] == table["fct_p99_ms"][0]
     assert "Flow completion times" in repr(r)
+    # A class without flows has no times, not times of 0.
+    small["workload"][0]["does"]["flows"]["class_bytes"] = [10, 1001]
+    none = small.run("linux").arrivals
+    assert none["started"][1] == 0 and none["slowdown_mean"][1] is None and none["fct_p50_ms"][1] is None
+    small["workload"][0]["does"]["flows"]["class_bytes"] = [1001]
     key = r.runs["key"]
     sizes.write_text("1000 50\n100000 100\n# the same\n")
     assert small.run("linux").runs["key"] != key, "keys are of what is in files"

@@ -177,6 +177,7 @@ impl Table {
 /// The mean of some numbers and half of its 95 % confidence interval, by Student's t.
 #[pyfunction]
 pub fn mean(values: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
+    are_known(&values)?;
     match Estimate::mean(&values) {
         Some(mean) => Ok((mean.value, mean.margin)),
         None => Err(PyValueError::new_err("no values, expected at least one")),
@@ -187,6 +188,8 @@ pub fn mean(values: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
 /// interval, by the jackknife.
 #[pyfunction]
 pub fn ratio(of: Vec<f64>, to: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
+    are_known(&of)?;
+    are_known(&to)?;
     if of.len() != to.len() {
         let message = format!(
             "{} values and {}, expected as many, in pairs",
@@ -200,5 +203,15 @@ pub fn ratio(of: Vec<f64>, to: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
         None => Err(PyValueError::new_err(
             "expected at least one pair, and divisors whose sum is not 0",
         )),
+    }
+}
+
+fn are_known(values: &[f64]) -> PyResult<()> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(PyValueError::new_err(format!(
+            "value {at} is {}, expected a number: leave out what was not measured",
+            values[at]
+        ))),
     }
 }

@@ -86,12 +86,17 @@ impl<'a, T> Rows<'a, T> {
 
     /// A distribution's numbers: `rtt_mean_ms`, `rtt_p50_ms`, …
     fn quantiles(self, what: &str, of: impl Fn(&T) -> Quantiles) -> Self {
+        self.quantiles_if(what, |row| Some(of(row)))
+    }
+
+    /// The same where there is a distribution.
+    fn quantiles_if(self, what: &str, of: impl Fn(&T) -> Option<Quantiles>) -> Self {
         let name = |statistic| format!("{what}_{statistic}_ms");
-        self.float(&name("mean"), |row| of(row).mean)
-            .float(&name("p50"), |row| of(row).p50)
-            .float(&name("p95"), |row| of(row).p95)
-            .float(&name("p99"), |row| of(row).p99)
-            .float(&name("max"), |row| of(row).max)
+        self.maybe(&name("mean"), |row| Some(of(row)?.mean))
+            .maybe(&name("p50"), |row| Some(of(row)?.p50))
+            .maybe(&name("p95"), |row| Some(of(row)?.p95))
+            .maybe(&name("p99"), |row| Some(of(row)?.p99))
+            .maybe(&name("max"), |row| Some(of(row)?.max))
     }
 
     fn table(self) -> Table {
@@ -224,15 +229,20 @@ pub fn arrivals(results: &Results) -> Table {
         .maybe("below_bytes", |row| Some(row.flows.below_bytes? as f64))
         .int("started", |row| row.flows.started)
         .int("finished", |row| row.flows.finished)
-        .quantiles("fct", |row| row.flows.fct_ms)
-        .float("slowdown_mean", |row| row.flows.slowdown.mean)
-        .float("slowdown_p50", |row| row.flows.slowdown.p50)
-        .float("slowdown_p95", |row| row.flows.slowdown.p95)
-        .float("slowdown_p99", |row| row.flows.slowdown.p99)
-        .float("slowdown_max", |row| row.flows.slowdown.max)
+        .quantiles_if("fct", |row| finished(row).map(|flows| flows.fct_ms))
+        .maybe("slowdown_mean", |row| Some(finished(row)?.slowdown.mean))
+        .maybe("slowdown_p50", |row| Some(finished(row)?.slowdown.p50))
+        .maybe("slowdown_p95", |row| Some(finished(row)?.slowdown.p95))
+        .maybe("slowdown_p99", |row| Some(finished(row)?.slowdown.p99))
+        .maybe("slowdown_max", |row| Some(finished(row)?.slowdown.max))
         .float("offered_bps", |row| row.workload.offered_bps)
         .float("goodput_bps", |row| row.workload.goodput_bps)
         .table()
+}
+
+/// The flows, if some have finished: of none nothing is known.
+fn finished<'a>(row: &SizedFlows<'a>) -> Option<&'a FlowClassResult> {
+    Some(row.flows).filter(|flows| flows.finished > 0)
 }
 
 fn sizes(row: &SizedFlows) -> String {

@@ -72,7 +72,11 @@ impl<'a> Digest<'a> {
                 .iter()
                 .filter_map(|flow| counted(flow.rtt_ms))
                 .reduce(larger),
-            retransmits: own.iter().map(|flow| flow.retransmits).reduce(|a, b| a + b),
+            retransmits: run
+                .flows
+                .iter()
+                .map(|flow| flow.retransmits)
+                .reduce(|a, b| a + b),
             completion_s: own
                 .first()
                 .filter(|_| own.len() == 1)

@@ -6,7 +6,8 @@ use crate::digest::{Digest, counted};
 use crate::responsiveness::rpm;
 use crate::summary::known;
 use tidegate_scenario::{
-    AdaptiveResult, Direction, FlowClassResult, FlowDirection, FlowResult, Quantiles, RunResult,
+    AdaptiveResult, Direction, FlowClassResult, FlowDirection, FlowResult, LinkResult, Quantiles,
+    RunResult,
 };
 
 /// A column of a sweep's rows.
@@ -98,6 +99,16 @@ impl<'a> Measured<'a> {
     }
 }
 
+/// The sum; none of no values.
+fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.reduce(|a, b| a + b)
+}
+
+/// Queueing delay of a link, if packets passed it.
+fn passed(link: &LinkResult) -> Option<Quantiles> {
+    Some(link.queue_delay_ms).filter(|_| link.delivered_bps > 0.0)
+}
+
 /// The sum; 0 if there are no values, since Rust's sum of no floats is -0.
 fn total(values: impl Iterator<Item = f64>) -> Option<f64> {
     Some(values.fold(0.0, |sum, value| sum + value))
@@ -134,7 +145,7 @@ pub const METRICS: [Metric; 39] = [
         "goodput_bps",
         "flows[].goodput_bps",
         ":goodput",
-        "Payload that arrived down in a second, all downloads together, warm-up excluded.",
+        "Payload that arrived down in a second, warm-up excluded: the sum over the downloads, each over the time from its start to its stop. Of downloads that follow one another it is more than the link carried.",
         |m| m.down.goodput_bps,
     ),
     metric(
@@ -148,7 +159,7 @@ pub const METRICS: [Metric; 39] = [
         "jain",
         "",
         ":Jain's index (Jain)",
-        "Jain's index of the goodputs of several flows: 1 is evenly.",
+        "Jain's index of the goodputs of several flows, each over its own time: 1 is evenly; it says something of flows that were there together.",
         |m| m.studied().jain,
     ),
     metric(
@@ -198,35 +209,35 @@ pub const METRICS: [Metric; 39] = [
         "link.queue_delay_ms.mean",
         ":queueing delay (queue), mean",
         "How long packets stood in the downlink's queue, mean of every packet after the warm-up.",
-        |m| Some(m.run.link.queue_delay_ms.mean),
+        |m| Some(passed(&m.run.link)?.mean),
     ),
     metric(
         "queue_delay_p50_ms",
         "link.queue_delay_ms.p50",
         ":queueing delay (queue), p50",
         "The same, median.",
-        |m| Some(m.run.link.queue_delay_ms.p50),
+        |m| Some(passed(&m.run.link)?.p50),
     ),
     metric(
         "queue_delay_p95_ms",
         "link.queue_delay_ms.p95",
         ":queueing delay (queue), p95",
         "The same, 95th percentile.",
-        |m| Some(m.run.link.queue_delay_ms.p95),
+        |m| Some(passed(&m.run.link)?.p95),
     ),
     metric(
         "queue_delay_p99_ms",
         "link.queue_delay_ms.p99",
         ":queueing delay (queue), p99",
         "The same, 99th percentile.",
-        |m| Some(m.run.link.queue_delay_ms.p99),
+        |m| Some(passed(&m.run.link)?.p99),
     ),
     metric(
         "queue_delay_max_ms",
         "link.queue_delay_ms.max",
         "",
         "The same, the longest.",
-        |m| Some(m.run.link.queue_delay_ms.max),
+        |m| Some(passed(&m.run.link)?.max),
     ),
     metric(
         "drops",
@@ -254,14 +265,14 @@ pub const METRICS: [Metric; 39] = [
         "uplink.queue_delay_ms.p50",
         "",
         "How long packets stood in the uplink's queue, median.",
-        |m| Some(m.run.uplink.queue_delay_ms.p50),
+        |m| Some(passed(&m.run.uplink)?.p50),
     ),
     metric(
         "up_queue_delay_p95_ms",
         "uplink.queue_delay_ms.p95",
         "",
         "The same, 95th percentile.",
-        |m| Some(m.run.uplink.queue_delay_ms.p95),
+        |m| Some(passed(&m.run.uplink)?.p95),
     ),
     metric(
         "up_drops",
@@ -282,7 +293,7 @@ pub const METRICS: [Metric; 39] = [
         "fetches[].count",
         "Fetches:count",
         "Objects that were fetched.",
-        |m| total(m.run.fetches.iter().map(|f| f.count as f64)),
+        |m| sum(m.run.fetches.iter().map(|f| f.count as f64)),
     ),
     metric(
         "fetch_time_p50_ms",
@@ -324,17 +335,14 @@ pub const METRICS: [Metric; 39] = [
         "arrivals[].all.started",
         "Flow completion times:flows",
         "Flows that arrived by themselves after the warm-up.",
-        |m| m.arrived(|flows| flows.started as f64).reduce(|a, b| a + b),
+        |m| sum(m.arrived(|flows| flows.started as f64)),
     ),
     metric(
         "flows_finished",
         "arrivals[].all.finished",
         "",
         "Those of them whose last byte arrived before the end.",
-        |m| {
-            m.arrived(|flows| flows.finished as f64)
-                .reduce(|a, b| a + b)
-        },
+        |m| sum(m.arrived(|flows| flows.finished as f64)),
     ),
     metric(
         "fct_mean_ms",
@@ -376,14 +384,14 @@ pub const METRICS: [Metric; 39] = [
         "videos[].stalls",
         "Videos:stalls",
         "How often videos ran dry.",
-        |m| total(m.run.videos.iter().map(|v| v.stalls as f64)),
+        |m| sum(m.run.videos.iter().map(|v| v.stalls as f64)),
     ),
     metric(
         "stalled_s",
         "videos[].stalled_s",
         "Videos:stalled",
         "For how many seconds in all.",
-        |m| total(m.run.videos.iter().map(|v| v.stalled_s)),
+        |m| sum(m.run.videos.iter().map(|v| v.stalled_s)),
     ),
     metric(
         "video_bitrate_bps",
@@ -397,10 +405,7 @@ pub const METRICS: [Metric; 39] = [
         "videos[].adaptive.switches",
         "Videos:switches",
         "How often their bit rate changed from one segment to the next.",
-        |m| {
-            m.adaptive(|video| video.switches as f64)
-                .reduce(|a, b| a + b)
-        },
+        |m| sum(m.adaptive(|video| video.switches as f64)),
     ),
     metric(
         "qoe_per_segment",

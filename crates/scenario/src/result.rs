@@ -108,7 +108,7 @@ pub struct FlowResult {
     pub name: String,
     /// Which way its data go.
     pub direction: FlowDirection,
-    /// Payload delivered to the application per second, warm-up excluded.
+    /// Payload delivered to the application per second from its start to its stop, warm-up excluded.
     pub goodput_bps: f64,
     /// The sender's smoothed RTT over time, warm-up excluded.
     pub rtt_ms: Quantiles,

@@ -139,13 +139,33 @@ impl FromStr for Written {
             .is_some_and(|key| FILE_KEYS.contains(&key.as_str()));
         let values: Vec<_> = match names_files {
             true => paths(values).into_iter().map(Value::String).collect(),
-            false => values.split(',').map(value).collect(),
+            false => parts(values).into_iter().map(value).collect(),
         };
         Ok(Self {
             variation: Variation::of(key, values),
             with_the_one_before: joined.is_some(),
         })
     }
+}
+
+/// Values between commas, apart from those inside tables, lists and strings.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut depth, mut quote) = (Vec::new(), 0, 0_u32, None);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) => quote = Some(open).filter(|&open| open != c),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '[') => depth += 1,
+            (None, '}' | ']') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                parts.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[from..]);
+    parts
 }
 
 /// Paths, between commas unless there is a file whose name has some.

@@ -147,3 +147,20 @@ fn a_point_with_a_name_is_called_by_it() {
     assert_eq!(scenario.name, "base down.delay_ms=far seed=far");
     assert_eq!((scenario.down.delay_ms, scenario.seed), (40.0, 7));
 }
+
+#[test]
+fn commas_inside_tables_lists_and_strings_divide_nothing() {
+    let scenarios = variants(&[
+        "down={ rate = { constant_mbps = 10 }, delay_ms = 1 },{ rate = { constant_mbps = 20 }, delay_ms = 2 }",
+        "down.queue={packets=100,bytes=100000}",
+        "description=\"one, two\",three",
+    ])
+    .unwrap();
+    assert_eq!(scenarios.len(), 4);
+    assert_eq!(
+        (scenarios[0].down.delay_ms, scenarios[2].down.delay_ms),
+        (1.0, 2.0)
+    );
+    assert_eq!(scenarios[0].description, "one, two");
+    assert_eq!(scenarios[1].description, "three");
+}

@@ -22,7 +22,7 @@ const fn column(metric: &'static str, head: &'static str, scale: f64, decimals: 
     }
 }
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 16] = [
     column("goodput_bps", "goodput\nMbit/s", 1e-6, 2),
     column("up_goodput_bps", "up\nMbit/s", 1e-6, 2),
     column("completion_s", "done\ns", 1.0, 2),
@@ -36,6 +36,9 @@ const COLUMNS: [Column; 13] = [
     column("fetch_time_p95_ms", "fetch p95\nms", 1.0, 0),
     column("ping_rtt_p95_ms", "ping p95\nms", 1.0, 1),
     column("responsiveness_rpm", "respons.\nRPM", 1.0, 0),
+    column("fct_mean_ms", "FCT mean\nms", 1.0, 0),
+    column("slowdown_mean", "slowdown\nmean", 1.0, 2),
+    column("qoe_per_segment", "QoE\n", 1.0, 2),
 ];
 
 /// Note below the table if a link plays a recording.
@@ -114,8 +117,15 @@ fn written(estimate: Estimate, column: &Column) -> String {
     let value = estimate.value * column.scale;
     let shown = |value: f64| format!("{value:.decimals$}");
     let margin = estimate.margin.map(|margin| shown(margin * column.scale));
-    // We show no ±0.0: it would claim more precision than the seeds have shown.
-    match margin.filter(|margin| *margin != shown(0.0)) {
+    match margin {
+        // ±0.0 would claim more precision than the seeds have shown, and no interval that nothing is random.
+        Some(margin) if margin == shown(0.0) => {
+            format!(
+                "{} <±{}",
+                shown(value),
+                shown(0.1_f64.powi(decimals as i32))
+            )
+        }
         Some(margin) => format!("{} ±{margin}", shown(value)),
         None => shown(value),
     }
