@@ -123,7 +123,7 @@ fn written(estimate: Estimate, column: &Column) -> String {
             format!(
                 "{} <±{}",
                 shown(value),
-                shown(0.1_f64.powi(decimals as i32))
+                shown((0..decimals).fold(1.0, |last, _| last / 10.0))
             )
         }
         Some(margin) => format!("{} ±{margin}", shown(value)),
