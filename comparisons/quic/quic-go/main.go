@@ -148,8 +148,17 @@ func (terms *terms) fetch() error {
 func (terms *terms) receive(security *tls.Config, end time.Time, count func(int)) error {
 	ctx, cancel := context.WithDeadline(context.Background(), end)
 	defer cancel()
+	server, err := net.ResolveUDPAddr("udp", terms.address)
+	if err != nil {
+		return err
+	}
+	transport, err := anyPort()
+	if err != nil {
+		return err
+	}
+	dial := transport.Dial
 	if terms.task == "resumption" {
-		first, err := quic.DialAddr(ctx, terms.address, security, terms.config())
+		first, err := dial(ctx, server, security, terms.config())
 		if err != nil {
 			return err
 		}
@@ -164,12 +173,9 @@ func (terms *terms) receive(security *tls.Config, end time.Time, count func(int)
 		if err := first.CloseWithError(0, ""); err != nil {
 			return err
 		}
+		dial = transport.DialEarly
 	}
-	dial := quic.DialAddr
-	if terms.task == "resumption" {
-		dial = quic.DialAddrEarly
-	}
-	connection, err := dial(ctx, terms.address, security, terms.config())
+	connection, err := dial(ctx, server, security, terms.config())
 	if err != nil {
 		return err
 	}
@@ -222,13 +228,20 @@ func ask(ctx context.Context, connection *quic.Conn) (*quic.Stream, error) {
 	return stream, err
 }
 
+// A connection that is to move needs a transport of its own: those of quic.DialAddr have connection IDs without a length,
+// so a packet on another port cannot be told to be theirs.
+func anyPort() (*quic.Transport, error) {
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4zero})
+	return &quic.Transport{Conn: socket}, err
+}
+
 // Moves the connection to another port.
 func migrate(ctx context.Context, connection *quic.Conn) error {
-	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4zero})
+	transport, err := anyPort()
 	if err != nil {
 		return err
 	}
-	path, err := connection.AddPath(&quic.Transport{Conn: socket})
+	path, err := connection.AddPath(transport)
 	if err != nil {
 		return err
 	}
