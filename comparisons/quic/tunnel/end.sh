@@ -12,8 +12,9 @@ server) own=1 other=client peer=2 ;;
 client) own=2 other=server peer=1 ;;
 esac
 
-# WireGuard's socket has the device's name, which must be unique on the machine.
-device=tg$$
+# WireGuard's socket has the device's name, which must be unique on the machine. A process number is not: each laboratory
+# counts its own.
+device=tg$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
 trap 'rm -f /var/run/wireguard/$device.sock' EXIT
 trap 'exit 1' TERM INT
 
