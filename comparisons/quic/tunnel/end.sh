@@ -1,31 +1,48 @@
 #!/bin/sh
-# One end of a WireGuard tunnel in user space, with a TCP download and pings inside:
-#   end.sh server BORINGTUN FOLDER ADDRESS
-#   end.sh client BORINGTUN FOLDER ADDRESS SECONDS
-# ADDRESS is the server's outside the tunnel. FOLDER has both ends' keys, and gets tcp.json and ping.txt.
+# One end of a tunnel in user space, with a TCP download and pings inside:
+#   end.sh server|client wireguard BORINGTUN FOLDER ADDRESS SECONDS
+#   end.sh server|client openvpn OPENVPN FOLDER ADDRESS SECONDS     over TCP
+# ADDRESS is the server's outside the tunnel. FOLDER has both ends' keys (*.public and *.private for WireGuard, and
+# certificate.pem and key.pem for OpenVPN, of which both ends use the same), and gets tcp.json and ping.txt.
 set -eu
-end=$1 boringtun=$2 folder=$3 address=$4 seconds=${5:-}
-port=51820 inside=10.251.0
+end=$1 kind=$2 program=$3 folder=$4 address=$5 seconds=$6
+inside=10.251.0
 case $end in
-server) own=1 other=client ;;
-client) own=2 other=server ;;
+server) own=1 other=client peer=2 ;;
+client) own=2 other=server peer=1 ;;
 esac
 
-# Its socket has the device's name, which must be unique on the machine.
-device=tg$$
+# WireGuard's socket has the device's name, which must be unique on the machine. A process number is not: each laboratory
+# counts its own.
+device=tg$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
 trap 'rm -f /var/run/wireguard/$device.sock' EXIT
 trap 'exit 1' TERM INT
-"$boringtun" --foreground --disable-drop-privileges --verbosity error "$device" >&2 &
-until wg show "$device" >/dev/null 2>&1; do sleep 0.05; done
 
-case $end in
-server) set -- listen-port $port peer "$(cat "$folder/$other.public")" ;;
-client) set -- peer "$(cat "$folder/$other.public")" endpoint "$address:$port" ;;
-esac
-wg set "$device" private-key "$folder/$end.private" "$@" allowed-ips $inside.0/24
-ip address add $inside.$own/24 dev "$device"
-ip link set "$device" mtu 1420 up
+start_wireguard() {
+    "$program" --foreground --disable-drop-privileges --verbosity error "$device" >&2 &
+    until wg show "$device" >/dev/null 2>&1; do sleep 0.05; done
+    case $end in
+    server) set -- listen-port 51820 peer "$(cat "$folder/$other.public")" ;;
+    client) set -- peer "$(cat "$folder/$other.public")" endpoint "$address:51820" ;;
+    esac
+    wg set "$device" private-key "$folder/$end.private" "$@" allowed-ips $inside.0/24
+    ip address add $inside.$own/24 dev "$device"
+    ip link set "$device" mtu 1420 up
+}
 
+start_openvpn() {
+    case $end in
+    server) set -- --proto tcp-server --tls-server --dh none ;;
+    client) set -- --proto tcp-client --tls-client --remote "$address" --connect-retry 1 ;;
+    esac
+    # Its device drops what does not fit into 500 packets, while the kernel's TCP socket takes no more.
+    "$program" --dev "$device" --dev-type tun --port 1194 --socket-flags TCP_NODELAY "$@" \
+        --ifconfig $inside.$own $inside.$peer --data-ciphers AES-256-GCM --verb 1 \
+        --ca "$folder/certificate.pem" --cert "$folder/certificate.pem" --key "$folder/key.pem" >&2 &
+    until ip address show dev "$device" 2>/dev/null | grep -q inet; do sleep 0.05; done
+}
+
+"start_$kind"
 case $end in
 server)
     iperf3 --server --bind $inside.1 >&2 &

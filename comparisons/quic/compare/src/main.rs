@@ -1,24 +1,25 @@
-//! Downloads over other projects' QUIC stacks, and over a tunnel, through the laboratory's links: untouched and held,
-//! in turn.
+//! Downloads and uploads over other projects' QUIC stacks, and downloads within tunnels, through the laboratory's links:
+//! untouched and held, in turn.
 
 mod case;
 mod inside;
 mod measure;
 mod table;
 
-use anyhow::{Result, ensure};
-use case::{Beside, Case, Kind, STACKS, TUNNEL};
-use clap::Parser;
+use anyhow::Result;
+use case::{Beside, Case, Direction, Kind, STACKS, Stack, Tunnel, With};
 use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use laboratory::Link;
 use measure::{Machine, Measured};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Downloads over QUIC stacks and a tunnel, untouched and held.
+/// Downloads and uploads over QUIC stacks, and downloads within tunnels, untouched and held.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Stacks, or the tunnel; all if none is named
+    /// Stacks, or the tunnels; all if none is named
     #[arg(value_parser = names())]
     what: Vec<String>,
     /// The `tidegate` program
@@ -30,6 +31,12 @@ struct Arguments {
     /// Length of each download
     #[arg(long, default_value_t = 36)]
     seconds: u32,
+    /// What the downloads do besides; without names, of the stacks that have it
+    #[arg(long, value_name = "WHAT", conflicts_with = "direction")]
+    with: Option<With>,
+    /// Which way the data go; without names, of the stacks whose programs upload
+    #[arg(long, default_value = "down", value_name = "WAY")]
+    direction: Direction,
     /// Only this congestion control
     #[arg(long, value_name = "NAME")]
     control: Option<String>,
@@ -58,11 +65,17 @@ struct Row {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let cases = cases(&arguments);
-    ensure!(
-        !cases.is_empty(),
-        "no case matches these options, expected at least one"
-    );
+    let cases = cases(&arguments).unwrap_or_else(|found| refuse(&found));
+    if cases.is_empty() {
+        refuse("no case matches these options, expected at least one");
+    }
+    if arguments.seconds <= 2 * measure::WARMUP_S {
+        let least = 2 * measure::WARMUP_S + 1;
+        refuse(&format!(
+            "--seconds {}: expected {least} or more",
+            arguments.seconds
+        ));
+    }
     let machine = Machine::new(&arguments)?;
     let mut rows = Vec::new();
     for (number, case) in cases.iter().enumerate() {
@@ -81,30 +94,56 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The names that may be given.
-fn names() -> PossibleValuesParser {
-    STACKS.iter().map(|stack| stack.name).chain([TUNNEL]).into()
+/// Ends with exit status 2.
+fn refuse(found: &str) -> ! {
+    let mut command = Arguments::command();
+    command.error(ErrorKind::ValueValidation, found).exit()
 }
 
-/// The cases that match the arguments.
-fn cases(arguments: &Arguments) -> Vec<Case> {
-    let wanted = |name: &str| arguments.what.is_empty() || arguments.what.iter().any(|w| w == name);
-    let stacks = STACKS.iter().filter(|stack| wanted(stack.name));
-    let mut kinds: Vec<Kind> = stacks
-        .flat_map(|stack| {
-            let kind = |control: &&'static str| Kind::Quic {
-                stack: stack.name,
-                control,
-            };
-            stack.controls.iter().map(kind)
-        })
-        .collect();
-    if wanted(TUNNEL) {
-        kinds.push(Kind::Tunnel);
+/// The names that may be given.
+fn names() -> PossibleValuesParser {
+    let stacks = STACKS.iter().map(|stack| stack.name);
+    let tunnels = Tunnel::ALL.into_iter().map(Tunnel::name);
+    stacks.chain(tunnels).collect::<Vec<_>>().into()
+}
+
+/// The cases that match the arguments, or why there are none.
+fn cases(arguments: &Arguments) -> Result<Vec<Case>, String> {
+    let named = |name: &str| arguments.what.iter().any(|what| what == name);
+    let all = arguments.what.is_empty();
+    let does = |stack: &Stack| match (arguments.with, arguments.direction) {
+        (Some(with), _) => stack.features.contains(&with),
+        (None, Direction::Up) => stack.uploads,
+        (None, Direction::Down) => true,
+    };
+    let plain = arguments.with.is_none() && arguments.direction == Direction::Down;
+    let mut cannot = STACKS.iter().filter(|stack| !does(stack)).map(|s| s.name);
+    let tunnels = Tunnel::ALL.map(Tunnel::name);
+    let mut tunnels = tunnels.iter().copied().filter(|_| !plain);
+    if let Some(name) = cannot.find(|n| named(n)).or(tunnels.find(|n| named(n))) {
+        let option = match arguments.with {
+            Some(with) => format!("--with {with}"),
+            None => "--direction up".to_owned(),
+        };
+        let can: Vec<_> = STACKS.iter().filter(|s| does(s)).map(|s| s.name).collect();
+        let can = can.join(", ");
+        return Err(format!("{option}: not for {name}, expected one of {can}"));
+    }
+    let wanted = |name: &str| all || named(name);
+    let mut kinds = Vec::new();
+    for stack in STACKS.iter().filter(|s| wanted(s.name) && does(s)) {
+        kinds.extend(stack.controls.iter().map(|control| Kind::Quic {
+            stack: stack.name,
+            control,
+        }));
+    }
+    if plain {
+        let tunnels = Tunnel::ALL.into_iter().filter(|t| wanted(t.name()));
+        kinds.extend(tunnels.map(Kind::Tunnel));
     }
     kinds.retain(|kind| match kind {
         Kind::Quic { control, .. } => arguments.control.as_ref().is_none_or(|c| c == control),
-        Kind::Tunnel => arguments.control.is_none(),
+        Kind::Tunnel(_) => arguments.control.is_none(),
     });
     let mut cases = Vec::new();
     for link in Link::ALL {
@@ -112,6 +151,8 @@ fn cases(arguments: &Arguments) -> Vec<Case> {
             for kind in &kinds {
                 cases.push(Case {
                     kind: kind.clone(),
+                    with: arguments.with,
+                    direction: arguments.direction,
                     link,
                     beside,
                 });
@@ -121,7 +162,39 @@ fn cases(arguments: &Arguments) -> Vec<Case> {
     cases.retain(|case| {
         arguments.link.is_none_or(|link| link == case.link)
             && arguments.beside.is_none_or(|beside| beside == case.beside)
-            && (case.beside == Beside::Nothing || !matches!(case.kind, Kind::Tunnel))
+            && (case.beside == Beside::Nothing || !matches!(case.kind, Kind::Tunnel(_)))
     });
-    cases
+    Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Result<Vec<Case>, String> {
+        let line = format!("compare {line}");
+        cases(&Arguments::try_parse_from(line.split(' ')).unwrap())
+    }
+
+    #[test]
+    fn a_stack_without_the_feature_is_refused_by_name() {
+        let found = of("quinn aioquic --with migration").unwrap_err();
+        let expected = "--with migration: not for aioquic, expected one of quinn, quic-go";
+        assert_eq!(found, expected);
+        assert!(of("tcp-tunnel --with datagrams").is_err());
+        assert!(of("tunnel --direction up").is_err());
+    }
+
+    #[test]
+    fn without_names_the_stacks_that_have_it() {
+        let found = of("--with migration --control cubic --link cell --beside nothing").unwrap();
+        let names: Vec<_> = found.iter().map(Case::name).collect();
+        assert_eq!(names, ["quinn, cubic, migration"]);
+    }
+
+    #[test]
+    fn features_are_of_downloads() {
+        let line = "compare --with migration --direction up".split(' ');
+        assert!(Arguments::try_parse_from(line).is_err());
+    }
 }

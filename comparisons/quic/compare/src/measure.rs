@@ -1,6 +1,6 @@
 //! One download in the laboratory.
 
-use crate::case::{Beside, Case, Kind};
+use crate::case::{Beside, Case, Direction, Kind, Tunnel};
 use crate::{Arguments, inside};
 use anyhow::{Context, Result, ensure};
 use laboratory::command;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const NAME: &str = "server";
 
 /// The first seconds of the download, which do not count.
-const WARMUP_S: u32 = 5;
+pub const WARMUP_S: u32 = 5;
 
 /// When the client starts, and how long the run goes on after its end, in seconds.
 const START_S: u32 = 1;
@@ -26,20 +26,24 @@ const END_S: u32 = 2;
 /// Time between two echoes.
 const ECHO_MS: f64 = 20.0;
 
-/// The results of a download.
+/// The results of a download or upload.
 #[derive(Serialize)]
 pub struct Measured {
-    /// Mbit/s of the download.
+    /// Mbit/s that the receiver's application has.
     pub goodput_mbps: f64,
     /// Mbit/s in the worst five consecutive seconds: a stalled connection shows here.
     pub worst_mbps: f64,
-    /// Mbit/s of the TCP download beside it.
+    /// Mbit/s of the TCP beside it.
     pub tcp_mbps: Option<f64>,
-    /// Round trip of UDP echoes beside it; within the tunnel, of pings.
+    /// Round trip of UDP echoes beside it.
     pub echo_mean_ms: f64,
     /// Its 95th percentile.
     pub echo_p95_ms: f64,
-    /// Mean queueing delay of the downlink.
+    /// Round trip of pings within the tunnel.
+    pub inside_mean_ms: Option<f64>,
+    /// Its 95th percentile.
+    pub inside_p95_ms: Option<f64>,
+    /// Mean queueing delay of the data's direction.
     pub queue_mean_ms: f64,
     /// Its 95th percentile.
     pub queue_p95_ms: f64,
@@ -49,11 +53,11 @@ pub struct Measured {
     pub broke: Option<String>,
     /// The laboratory's warnings, for example that the machine was too busy.
     pub warnings: Vec<String>,
-    /// Mbit/s of each second of the download.
+    /// Mbit/s of each second.
     pub each_second_mbps: Vec<f64>,
 }
 
-/// A client's output.
+/// A receiver's output.
 #[derive(Deserialize)]
 struct Report {
     bytes: Vec<u64>,
@@ -76,11 +80,6 @@ impl Machine {
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed([NAME.to_owned()])?;
         fs::write(folder.path().join("certificate.pem"), cert.pem())?;
         fs::write(folder.path().join("key.pem"), signing_key.serialize_pem())?;
-        ensure!(
-            arguments.seconds > 2 * WARMUP_S,
-            "--seconds is too small, expected more than {}",
-            2 * WARMUP_S
-        );
         Ok(Self {
             tidegate: arguments.tidegate.canonicalize().context("tidegate")?,
             programs: arguments.programs.canonicalize().context("the programs")?,
@@ -90,12 +89,12 @@ impl Machine {
         })
     }
 
-    /// Runs a download.
+    /// Runs a case.
     pub fn measure(&self, case: &Case, held: bool) -> Result<Measured> {
         let scenario = self.folder.path().join("scenario.toml");
         let [server, client] = match case.kind {
-            Kind::Quic { stack, control } => self.quic(stack, control),
-            Kind::Tunnel => self.tunnel()?,
+            Kind::Quic { stack, control } => self.quic(case, stack, control),
+            Kind::Tunnel(tunnel) => self.tunnel(tunnel)?,
         };
         fs::write(&scenario, self.scenario(case, held, [&server, &client]))?;
         // Files of an earlier download.
@@ -121,32 +120,46 @@ impl Machine {
     }
 
     /// The commands of both ends.
-    fn quic(&self, stack: &str, control: &str) -> [String; 2] {
+    fn quic(&self, case: &Case, stack: &str, control: &str) -> [String; 2] {
         let program = self.programs.join(format!("download-{stack}"));
         let program = program.display();
         let folder = self.folder.path().display();
-        let server = format!("exec {program} server {{server}}:4433 {folder} {control}");
-        let seconds = self.seconds;
+        let (seconds, task) = (self.seconds, case.task());
+        let terms = format!("{{server}}:4433 {folder} {control} {seconds} {task}");
+        // The end that receives reports.
+        let report = format!(">{folder}/report.json");
+        let (at_server, at_client) = match case.direction {
+            Direction::Down => ("", report.as_str()),
+            Direction::Up => (report.as_str(), ""),
+        };
+        let server = format!("exec {program} server {terms} {at_server}");
         let client = format!(
-            "{program} client {{server}}:4433 {folder} {seconds} >{folder}/report.json;
+            "{program} client {terms} {at_client};
             cat /proc/net/dev >{folder}/devices.txt"
         );
         [server, client]
     }
 
-    fn tunnel(&self) -> Result<[String; 2]> {
+    fn tunnel(&self, tunnel: Tunnel) -> Result<[String; 2]> {
+        let (kind, program) = match tunnel {
+            Tunnel::WireGuard => ("wireguard", self.programs.join("boringtun-cli")),
+            Tunnel::OpenVpn => {
+                let found = Command::new("openvpn").arg("--version").output();
+                found.context("run openvpn, expected in the PATH: install the package openvpn")?;
+                ("openvpn", "openvpn".into())
+            }
+        };
         for end in ["server", "client"] {
             let private = wg("genkey", "")?;
             fs::write(self.path(&format!("{end}.public")), wg("pubkey", &private)?)?;
             fs::write(self.path(&format!("{end}.private")), private)?;
         }
         let end = self.programs.join("tunnel-end");
-        let boringtun = self.programs.join("boringtun-cli");
-        let (end, boringtun) = (end.display(), boringtun.display());
+        let (end, program) = (end.display(), program.display());
         let folder = self.folder.path().display();
         let command = |which: &str| {
             let seconds = self.seconds;
-            format!("exec {end} {which} {boringtun} {folder} {{server}} {seconds}")
+            format!("exec {end} {which} {kind} {program} {folder} {{server}} {seconds}")
         };
         Ok([command("server"), command("client")])
     }
@@ -154,12 +167,17 @@ impl Machine {
     fn scenario(&self, case: &Case, held: bool, [server, client]: [&str; 2]) -> String {
         let duration_s = START_S + self.seconds + END_S;
         let warmup_s = START_S + WARMUP_S;
-        let directions = case.link.directions();
+        let (directions, way) = match case.direction {
+            Direction::Down => (case.link.directions(), "down"),
+            Direction::Up => (case.link.exchanged(), "up"),
+        };
         let seed = self.seed;
         let (server, client) = (command(server), command(client));
         let beside = match case.beside {
-            Beside::Nothing => "",
-            Beside::Tcp => r#"{ name = "tcp", start_s = 1, does = { bulk = {} } },"#,
+            Beside::Nothing => String::new(),
+            Beside::Tcp => format!(
+                r#"{{ name = "tcp", start_s = 1, does = {{ bulk = {{ direction = "{way}" }} }} }},"#
+            ),
         };
         let run = match held {
             false => r#"{ name = "untouched" }"#,
@@ -206,19 +224,23 @@ run = [{run}]
         };
         let Report { bytes, broke } = match case.kind {
             Kind::Quic { .. } => read_report(&self.path("report.json"))?,
-            Kind::Tunnel => Report {
+            Kind::Tunnel(_) => Report {
                 bytes: inside::tcp(&self.path("tcp.json"))?,
                 broke: None,
             },
         };
         let echo = flow("echo").context("no echo")?;
-        let (echo_mean_ms, echo_p95_ms) = match case.kind {
-            Kind::Quic { .. } => (number(echo, "/rtt_ms/mean")?, number(echo, "/rtt_ms/p95")?),
-            Kind::Tunnel => inside::pings(&self.path("ping.txt"), WARMUP_S.into())?,
+        let pings = match case.kind {
+            Kind::Quic { .. } => None,
+            Kind::Tunnel(_) => Some(inside::pings(&self.path("ping.txt"), WARMUP_S.into())?),
         };
-        let packets_per_ack = match (&case.kind, case.beside) {
-            (Kind::Quic { .. }, Beside::Nothing) => self.packets_per_ack()?,
+        let packets_per_ack = match (&case.kind, case.direction, case.beside) {
+            (Kind::Quic { .. }, Direction::Down, Beside::Nothing) => self.packets_per_ack()?,
             _ => None,
+        };
+        let link = match case.direction {
+            Direction::Down => &run["link"],
+            Direction::Up => &run["uplink"],
         };
         let tcp = flow("tcp").map(|tcp| number(tcp, "/goodput_bps"));
         let each_second_mbps: Vec<f64> = bytes.iter().map(|b| *b as f64 * 8e-6).collect();
@@ -229,10 +251,12 @@ run = [{run}]
             goodput_mbps: mean(counted),
             worst_mbps: worst.context("too short")?,
             tcp_mbps: tcp.transpose()?.map(|bps| bps * 1e-6),
-            echo_mean_ms,
-            echo_p95_ms,
-            queue_mean_ms: number(run, "/link/queue_delay_ms/mean")?,
-            queue_p95_ms: number(run, "/link/queue_delay_ms/p95")?,
+            echo_mean_ms: number(echo, "/rtt_ms/mean")?,
+            echo_p95_ms: number(echo, "/rtt_ms/p95")?,
+            inside_mean_ms: pings.map(|(mean, _)| mean),
+            inside_p95_ms: pings.map(|(_, p95)| p95),
+            queue_mean_ms: number(link, "/queue_delay_ms/mean")?,
+            queue_p95_ms: number(link, "/queue_delay_ms/p95")?,
             packets_per_ack,
             broke,
             warnings: serde_json::from_value(run["health"]["warnings"].clone())?,
@@ -253,8 +277,8 @@ fn packets(devices: &str) -> Option<(f64, f64)> {
 }
 
 fn read_report(file: &Path) -> Result<Report> {
-    let text = fs::read_to_string(file).context("the client's report")?;
-    serde_json::from_str(&text).context("the client's report")
+    let text = fs::read_to_string(file).context("the receiver's report")?;
+    serde_json::from_str(&text).context("the receiver's report")
 }
 
 fn mean(values: &[f64]) -> f64 {

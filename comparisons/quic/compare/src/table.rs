@@ -37,9 +37,15 @@ fn cells(row: &Row) -> [String; 9] {
         None => format!("{:.2}", m.goodput_mbps),
         Some(why) => format!("{:.2} ({why})", m.goodput_mbps),
     };
-    let echo = |m: &Measured| format!("{:.0} / {:.0}", m.echo_mean_ms, m.echo_p95_ms);
+    let echo = |m: &Measured| {
+        let outside = format!("{:.0} / {:.0}", m.echo_mean_ms, m.echo_p95_ms);
+        match (m.inside_mean_ms, m.inside_p95_ms) {
+            (Some(mean), Some(p95)) => format!("{outside}; inside {mean:.0} / {p95:.0}"),
+            _ => outside,
+        }
+    };
     [
-        row.case.kind.to_string(),
+        row.case.name(),
         row.case.link.to_string(),
         goodput(untouched),
         goodput(held),

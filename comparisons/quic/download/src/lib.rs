@@ -1,8 +1,9 @@
 //! The common part of the programs around each QUIC stack.
 //!
-//! `PROGRAM server ADDRESS FOLDER CONTROL` and `PROGRAM client ADDRESS FOLDER SECONDS`: the client opens a stream,
-//! sends a byte on it, and reads the server's data for SECONDS. FOLDER has `certificate.pem` and `key.pem`; CONTROL is
-//! the server's congestion control. The client prints one line of JSON, also if the connection breaks.
+//! `PROGRAM server ADDRESS FOLDER CONTROL SECONDS TASK` and `PROGRAM client` with the same: the client opens a stream,
+//! sends a byte on it, and one end receives the other's data for SECONDS. FOLDER has `certificate.pem` and `key.pem`;
+//! CONTROL is the sender's congestion control; ADDRESS is the server's. The end that receives prints one line of JSON,
+//! also if the connection breaks.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -16,56 +17,87 @@ pub const NAME: &str = "server";
 /// The application protocol (ALPN).
 pub const ALPN: &str = "download";
 
-/// The client's receive window: more than any link's queue holds.
+/// The receive window: more than any link's queue holds.
 pub const WINDOW: u32 = 64 << 20;
 
-/// Bytes that the server hands to its stack at a time.
+/// Bytes that the sender hands to its stack at a time.
 pub const CHUNK: usize = 64 << 10;
 
 const CERTIFICATE: &str = "certificate.pem";
 
+/// The time between two key updates.
+pub const KEY_PERIOD: Duration = Duration::from_secs(2);
+
+/// How much longer than the receiver counts the client sends: the server begins later.
+pub const LONGER: Duration = Duration::from_secs(1);
+
+/// What the connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// The server sends on a stream.
+    Download,
+    /// That, and the client takes another port after half of the time.
+    Migration,
+    /// That, after a first connection, whose ticket lets the client ask in 0-RTT.
+    Resumption,
+    /// That, and the client updates the keys every [`KEY_PERIOD`].
+    KeyUpdates,
+    /// The server sends datagrams (RFC 9221) instead.
+    Datagrams,
+    /// The client sends on its stream.
+    Upload,
+}
+
+impl Task {
+    const ALL: [(&str, Self); 6] = [
+        ("download", Self::Download),
+        ("migration", Self::Migration),
+        ("resumption", Self::Resumption),
+        ("key-updates", Self::KeyUpdates),
+        ("datagrams", Self::Datagrams),
+        ("upload", Self::Upload),
+    ];
+}
+
 /// The end that this process is.
 pub enum End {
-    /// Sends.
-    Server(Server),
-    /// Receives.
-    Client(Client),
+    /// Waits for a connection.
+    Server(Terms),
+    /// Connects.
+    Client(Terms),
 }
 
-/// The end that sends.
-pub struct Server {
-    /// The address at which it listens.
-    pub address: SocketAddr,
-    /// Its congestion control.
-    pub control: String,
-    folder: PathBuf,
-}
-
-/// The end that receives.
-pub struct Client {
+/// What both ends are told.
+#[derive(Clone)]
+pub struct Terms {
     /// The server's address.
     pub server: SocketAddr,
-    /// How long it receives.
+    /// The sender's congestion control.
+    pub control: String,
+    /// How long the receiver receives.
     pub period: Duration,
+    /// What the connection does.
+    pub task: Task,
     folder: PathBuf,
 }
 
-impl Server {
-    /// The file of its certificate.
-    pub fn certificate(&self) -> PathBuf {
-        self.folder.join(CERTIFICATE)
-    }
-
-    /// The file of its key.
-    pub fn key(&self) -> PathBuf {
-        self.folder.join("key.pem")
-    }
-}
-
-impl Client {
+impl Terms {
     /// The file of the server's certificate.
     pub fn certificate(&self) -> PathBuf {
         self.folder.join(CERTIFICATE)
+    }
+
+    /// The file of the server's key.
+    pub fn key(&self) -> PathBuf {
+        self.folder.join("key.pem")
+    }
+
+    /// Fails unless the task is a download or one of `known`.
+    pub fn expect(&self, known: &[Task]) -> Result<()> {
+        if self.task == Task::Download || known.contains(&self.task) {
+            return Ok(());
+        }
+        bail!("{:?}: expected Download, or one of {known:?}", self.task);
     }
 }
 
@@ -74,21 +106,20 @@ impl End {
     pub fn from_arguments() -> Result<Self> {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let [end, address, folder, last] = words[..] else {
-            bail!("expected `server ADDRESS FOLDER CONTROL` or `client ADDRESS FOLDER SECONDS`");
+        let [end, address, folder, control, seconds, task] = words[..] else {
+            bail!("expected `server|client ADDRESS FOLDER CONTROL SECONDS TASK`");
         };
-        let (address, folder) = (address.parse().context("the address")?, folder.into());
+        let known = Task::ALL.into_iter().find(|(name, _)| *name == task);
+        let terms = Terms {
+            server: address.parse().context("the address")?,
+            control: control.into(),
+            period: Duration::from_secs(seconds.parse().context("the seconds")?),
+            task: known.with_context(|| format!("{task}: no such task"))?.1,
+            folder: folder.into(),
+        };
         Ok(match end {
-            "server" => Self::Server(Server {
-                address,
-                control: last.into(),
-                folder,
-            }),
-            "client" => Self::Client(Client {
-                server: address,
-                period: Duration::from_secs(last.parse().context("the seconds")?),
-                folder,
-            }),
+            "server" => Self::Server(terms),
+            "client" => Self::Client(terms),
             other => bail!("{other}: expected server or client"),
         })
     }
@@ -101,7 +132,7 @@ pub struct Meter {
     bytes: Vec<u64>,
 }
 
-/// The client's output.
+/// The receiver's output.
 #[derive(Serialize)]
 struct Report {
     /// Received bytes, for each second.

@@ -21,13 +21,23 @@ impl Link {
     /// Both directions, in the format of scenarios.
     #[must_use]
     pub fn directions(self) -> String {
+        self.between("down", "up")
+    }
+
+    /// The same with the directions exchanged, for uploads.
+    #[must_use]
+    pub fn exchanged(self) -> String {
+        self.between("up", "down")
+    }
+
+    fn between(self, studied: &str, other: &str) -> String {
         let rate = match self {
             Self::Cell => r#"{ generate = { kind = "lte" } }"#,
             Self::Constant => "{ constant_mbps = 20 }",
         };
         format!(
-            "down = {{ rate = {rate}, delay_ms = 25, queue = {{ packets = 2000 }} }}
-up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25, queue = {{ packets = 1000 }} }}"
+            "{studied} = {{ rate = {rate}, delay_ms = 25, queue = {{ packets = 2000 }} }}
+{other} = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25, queue = {{ packets = 1000 }} }}"
         )
     }
 }

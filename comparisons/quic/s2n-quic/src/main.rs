@@ -1,7 +1,7 @@
 //! A download over s2n-quic.
 
 use anyhow::{Context, Result, bail};
-use download::{CHUNK, End, Meter, NAME, WINDOW};
+use download::{CHUNK, End, Meter, NAME, Terms, WINDOW};
 use s2n_quic::client::Connect;
 use s2n_quic::provider::congestion_controller::{Bbr, Cubic};
 use s2n_quic::provider::limits::Limits;
@@ -12,19 +12,20 @@ use tokio::time::timeout;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     match End::from_arguments()? {
-        End::Server(server) => serve(&server).await,
-        End::Client(client) => fetch(&client).await,
+        End::Server(terms) => serve(&terms).await,
+        End::Client(terms) => fetch(&terms).await,
     }
 }
 
-async fn serve(end: &download::Server) -> Result<()> {
-    let (certificate, key) = (end.certificate(), end.key());
+async fn serve(terms: &Terms) -> Result<()> {
+    terms.expect(&[])?;
+    let (certificate, key) = (terms.certificate(), terms.key());
     let limits = Limits::new().with_max_send_buffer_size(WINDOW)?;
     let builder = Server::builder()
         .with_tls((certificate.as_path(), key.as_path()))?
         .with_limits(limits)?
-        .with_io(end.address)?;
-    let mut server = match end.control.as_str() {
+        .with_io(terms.server)?;
+    let mut server = match terms.control.as_str() {
         "cubic" => builder
             .with_congestion_controller(Cubic::default())?
             .start()?,
@@ -49,8 +50,9 @@ async fn send(connection: &mut Connection) -> Result<()> {
     }
 }
 
-async fn fetch(end: &download::Client) -> Result<()> {
-    let certificate = end.certificate();
+async fn fetch(terms: &Terms) -> Result<()> {
+    terms.expect(&[])?;
+    let certificate = terms.certificate();
     let limits = Limits::new()
         .with_data_window(WINDOW.into())?
         .with_bidirectional_local_data_window(WINDOW.into())?;
@@ -59,12 +61,12 @@ async fn fetch(end: &download::Client) -> Result<()> {
         .with_limits(limits)?
         .with_io(SocketAddr::new([0, 0, 0, 0].into(), 0))?
         .start()?;
-    let mut meter = Meter::new(end.period);
+    let mut meter = Meter::new(terms.period);
     let received = async {
-        let to = Connect::new(end.server).with_server_name(NAME);
+        let to = Connect::new(terms.server).with_server_name(NAME);
         receive(client.connect(to).await?, &mut meter).await
     };
-    let outcome = timeout(end.period, received).await.unwrap_or(Ok(()));
+    let outcome = timeout(terms.period, received).await.unwrap_or(Ok(()));
     meter.print(outcome)
 }
 
