@@ -139,7 +139,7 @@ fn assert_fair([by_device, by_flow]: &[Seen; 2]) {
     assert!(used >= 0.95 * before, "{used} {before}");
     // If both queues are short, either may be the longer one: these are means over only a few seconds.
     let [queue, before] = [by_device.queue_ms, by_flow.queue_ms];
-    assert!(queue <= (before + 5.0).max(15.0), "{queue} ms, {before} ms");
+    assert!(queue <= (before + 5.0).max(20.0), "{queue} ms, {before} ms");
 }
 
 #[test]
