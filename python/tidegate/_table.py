@@ -46,13 +46,13 @@ class Table:
     def means(self, over: str = "seed") -> "Table":
         """Means over the rows that differ in ``over`` alone, with their 95 % confidence intervals.
 
-        A row for each combination of what was varied and of words (``run``, ``flow``, ``link``, …), with their ``count``;
-        of each number the mean, in its column, and half of the interval, in ``…_margin``: ``None`` for a single seed, or if
+        A row for each combination of what else tells the rows apart (what was varied, ``run``, ``flow``, ``link``,
+        ``bytes``, ``t_s``, …), and in ``rows`` how many there were; of each number the mean of those rows that have it, in its column, and half of the interval, in ``…_margin``: ``None`` for a single seed, or if
         all seeds gave the same number, since then nothing was random.
 
         >>> s.run_all(seeds=8).runs.means()["goodput_bps_margin"]
 
-        :raises ValueError: when there is no column ``over``.
+        :raises ValueError: when the rows do not differ by ``over``.
         """
         return Table(self._native.means(over))
 

@@ -111,8 +111,8 @@ def test_means_have_intervals(small):
     small["down"]["loss"] = {"random": 0.001}
     r = small.run_all(["linux", "tide"], vary={"down.delay_ms": [10, 20]}, seeds=3)
     means = r.runs.means()
-    assert means.columns[:4] == ["down.delay_ms", "run", "count", "goodput_bps"]
-    assert means["count"] == [3] * 4
+    assert means.columns[:4] == ["down.delay_ms", "run", "rows", "goodput_bps"]
+    assert means["rows"] == [3] * 4
     assert means["run"] == ["linux", "tide"] * 2
     goodput = [row["goodput_bps"] for row in r.runs if row["run"] == "tide" and row["down.delay_ms"] == 20]
     assert (means["goodput_bps"][3], means["goodput_bps_margin"][3]) == tg.mean(goodput)
@@ -120,9 +120,20 @@ def test_means_have_intervals(small):
     # Nothing tells how sure a number is that is the same with every seed.
     assert r.links.means()["losses_margin"][1] is None
     over_delays = r.runs.means(over="down.delay_ms")
-    assert over_delays["count"] == [2] * 6 and "seed" in over_delays.columns
-    with pytest.raises(ValueError, match='no column "seed"'):
+    assert over_delays["rows"] == [2] * 6 and "seed" in over_delays.columns
+    with pytest.raises(ValueError, match='over "seed": the rows differ by run'):
         small.run("tide").runs.means()
+    with pytest.raises(ValueError, match="goodput_bps"):
+        r.runs.means(over="goodput_bps")
+
+
+def test_means_keep_sizes_and_times_apart(small):
+    small["workload"] = [{"name": "web", "does": {"web": {"object_bytes": [1000, 100000], "pause_s": 0.1}}}]
+    r = small.run_all(["linux"], seeds=2, series=["queue_delay_ms"])
+    fetches = r.fetches.means()
+    assert fetches["bytes"] == [1000, 100000] and fetches["rows"] == [2, 2]
+    assert fetches["time_mean_ms"][1] > fetches["time_mean_ms"][0]
+    assert len(r.series.means()) == len(small.run("linux", series=["queue_delay_ms"]).series)
 
 
 def test_estimates():

@@ -250,6 +250,7 @@ impl Written {
                 .collect();
             columns.push((metric.name.into(), Values::Float(numbers)));
         }
-        Table::new(columns, sweep.columns.len())
+        // What was varied, the run's name and its key.
+        Table::new(columns, first + 2)
     }
 }

@@ -80,18 +80,18 @@ impl Values {
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Table {
     columns: Vec<(String, Values)>,
-    /// The first of them, which have what was varied.
-    varied: usize,
+    /// The first of them, which tell the rows apart; the others were measured.
+    telling: usize,
 }
 
 impl Table {
-    /// A table of columns with the same length, the first of which have what was varied.
-    pub fn new(columns: Vec<(String, Values)>, varied: usize) -> Self {
+    /// A table of columns with the same length, the first of which tell the rows apart.
+    pub fn new(columns: Vec<(String, Values)>, telling: usize) -> Self {
         debug_assert!(columns.windows(2).all(|c| c[0].1.len() == c[1].1.len()));
-        Self { columns, varied }
+        Self { columns, telling }
     }
 
-    /// Numbers of the rows that are alike in everything but what was measured and `over`; in the order of the first of each.
+    /// Numbers of the rows that are alike in these columns, in the order of the first of each.
     fn groups(&self, keeps: &[usize]) -> Vec<Vec<usize>> {
         let mut places = HashMap::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -135,18 +135,20 @@ impl Table {
     }
 
     /// Means over the rows that differ in `over` alone, beside what was measured: for each number a column with its mean
-    /// and one with the half of its 95 % confidence interval, `…_margin`.
+    /// and one with the half of its 95 % confidence interval, `…_margin`. `rows` says how many rows there were.
     fn means(&self, over: &str) -> PyResult<Self> {
-        if !self.columns.iter().any(|(name, _)| name == over) {
-            let message = format!("there is no column \"{over}\" to take means over");
+        let (telling, measured) = self.columns.split_at(self.telling);
+        if !telling.iter().any(|(name, _)| name == over) {
+            let names: Vec<_> = telling.iter().map(|(name, _)| &**name).collect();
+            let message = format!(
+                "means over \"{over}\": the rows differ by {}",
+                names.join(", ")
+            );
             return Err(PyValueError::new_err(message));
         }
-        let is_kept = |&at: &usize| {
-            let (name, values) = &self.columns[at];
-            let tells_apart = at < self.varied || matches!(values, Values::Text(_));
-            tells_apart && name != over && name != "key"
-        };
-        let (kept, others): (Vec<_>, Vec<_>) = (0..self.columns.len()).partition(is_kept);
+        // A key has the seed in it.
+        let is_kept = |&at: &usize| telling[at].0 != over && telling[at].0 != "key";
+        let kept: Vec<_> = (0..self.telling).filter(is_kept).collect();
         let groups = self.groups(&kept);
         let firsts: Vec<_> = groups.iter().map(|rows| rows[0]).collect();
         let of_kept = kept.iter().map(|&at| {
@@ -155,13 +157,8 @@ impl Table {
         });
         let mut columns: Vec<_> = of_kept.collect();
         let counts = groups.iter().map(|rows| rows.len() as i64).collect();
-        columns.push(("count".into(), Values::Int(counts)));
-        for at in others {
-            let (name, values) = &self.columns[at];
-            let is_number = matches!(values, Values::Float(_) | Values::Int(_));
-            if name == over || !is_number {
-                continue;
-            }
+        columns.push(("rows".into(), Values::Int(counts)));
+        for (name, values) in measured {
             let means: Vec<_> = groups.iter().map(|rows| values.mean(rows)).collect();
             let value = |mean: &Option<Estimate>| mean.map(|mean| mean.value);
             let margin = |mean: &Option<Estimate>| mean.and_then(|mean| mean.margin);
@@ -169,8 +166,7 @@ impl Table {
             columns.push((name.clone(), Values::Float(column(value))));
             columns.push((format!("{name}_margin"), Values::Float(column(margin))));
         }
-        let varied = kept.iter().filter(|&&at| at < self.varied).count();
-        Ok(Self::new(columns, varied))
+        Ok(Self::new(columns, kept.len()))
     }
 }
 

@@ -29,8 +29,8 @@ fn all(results: &Results) -> impl Iterator<Item = Of<'_>> {
 struct Rows<'a, T> {
     rows: Vec<(Of<'a>, T)>,
     columns: Vec<(String, Values)>,
-    /// The first columns, which have what was varied.
-    varied: usize,
+    /// The first columns, which tell the rows apart.
+    telling: usize,
 }
 
 impl<'a, T> Rows<'a, T> {
@@ -49,7 +49,7 @@ impl<'a, T> Rows<'a, T> {
         });
         let columns: Vec<_> = varied.collect();
         let new = Self {
-            varied: columns.len(),
+            telling: columns.len(),
             rows,
             columns,
         };
@@ -59,12 +59,18 @@ impl<'a, T> Rows<'a, T> {
     fn text_of_run(mut self, name: &str, of: impl Fn(Of) -> String) -> Self {
         let values = self.rows.iter().map(|(run, _)| of(*run)).collect();
         self.columns.push((name.into(), Values::Text(values)));
-        self
+        self.that_tell()
     }
 
     fn text(mut self, name: &str, of: impl Fn(&T) -> String) -> Self {
         let values = self.rows.iter().map(|(_, row)| of(row)).collect();
         self.columns.push((name.into(), Values::Text(values)));
+        self.that_tell()
+    }
+
+    /// All columns so far tell the rows apart.
+    fn that_tell(mut self) -> Self {
+        self.telling = self.columns.len();
         self
     }
 
@@ -100,7 +106,7 @@ impl<'a, T> Rows<'a, T> {
     }
 
     fn table(self) -> Table {
-        Table::new(self.columns, self.varied)
+        Table::new(self.columns, self.telling)
     }
 }
 
@@ -192,6 +198,7 @@ pub fn fetches(results: &Results) -> Table {
     Rows::new(results, |run| &run.fetches)
         .text("workload", |fetch| fetch.name.clone())
         .int("bytes", |fetch| fetch.bytes)
+        .that_tell()
         .int("count", |fetch| fetch.count)
         .quantiles("time", |fetch| fetch.time_ms)
         .table()
@@ -227,6 +234,7 @@ pub fn arrivals(results: &Results) -> Table {
         .text("sizes", sizes)
         .int("from_bytes", |row| row.flows.from_bytes)
         .maybe("below_bytes", |row| Some(row.flows.below_bytes? as f64))
+        .that_tell()
         .int("started", |row| row.flows.started)
         .int("finished", |row| row.flows.finished)
         .quantiles_if("fct", |row| finished(row).map(|flows| flows.fct_ms))
@@ -306,6 +314,7 @@ pub fn series(results: &Results) -> Table {
         .text("quantity", |(quantity, ..)| quantity.clone())
         .text("flow", |(_, flow, ..)| flow.clone())
         .float("t_s", |&(_, _, t, _)| t)
+        .that_tell()
         .float("value", |&(.., value)| value)
         .table()
 }
