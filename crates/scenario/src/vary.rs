@@ -151,10 +151,15 @@ impl FromStr for Written {
 /// Values between commas, apart from those inside tables, lists and strings.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth, mut quote) = (Vec::new(), 0, 0_u32, None);
+    let mut escaped = false;
     for (at, c) in text.char_indices() {
+        let begins = depth > 0 || text[from..at].trim().is_empty();
         match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some('"'), '\\') => escaped = true,
             (Some(open), _) => quote = Some(open).filter(|&open| open != c),
-            (None, '"' | '\'') => quote = Some(c),
+            // Within a word it is an apostrophe.
+            (None, '"' | '\'') if begins => quote = Some(c),
             (None, '{' | '[') => depth += 1,
             (None, '}' | ']') => depth = depth.saturating_sub(1),
             (None, ',') if depth == 0 => {

@@ -163,4 +163,8 @@ fn commas_inside_tables_lists_and_strings_divide_nothing() {
     );
     assert_eq!(scenarios[0].description, "one, two");
     assert_eq!(scenarios[1].description, "three");
+    let written = r#"description=it's,that's,"a \", b""#;
+    let all = variants(&[written]).unwrap();
+    let words: Vec<_> = all.iter().map(|s| s.description.as_str()).collect();
+    assert_eq!(words, ["it's", "that's", "a \", b"]);
 }
