@@ -256,7 +256,7 @@ impl<'a> Laboratory<'a> {
                 Some(own)
             }
             None => named
-                .filter(|_| !self.settings.own_tcp.is_empty())
+                .filter(|_| self.settings.own_tcp.contains(&workload.sender()))
                 .map(|name| name.parse::<Algorithm>().map(Factory::from))
                 .transpose()?,
         };

@@ -259,10 +259,10 @@ fn check_own_congestion_control(workload: &Workload, own_tcp: &[Side]) -> Result
     let Some(congestion_control) = &workload.congestion_control else {
         return Ok(());
     };
-    // Opposite TCP of our own a kernel that lacks it takes another.
-    let checked = match own_tcp {
-        [] => check_congestion_control(congestion_control),
-        _ => congestion_control
+    // It is the host's that sends the data; the one opposite may take another.
+    let checked = match own_tcp.contains(&workload.sender()) {
+        false => check_congestion_control(congestion_control),
+        true => congestion_control
             .parse::<Algorithm>()
             .map(drop)
             .map_err(Into::into),

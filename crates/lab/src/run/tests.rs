@@ -98,6 +98,12 @@ fn a_congestion_control_that_a_workloads_hosts_lack_is_refused() {
     for words in ["\"w\"", "unknown congestion control \"nonesuch\""] {
         assert!(of_own.contains(words), "{of_own}");
     }
+    // The kernel sends, and has none of ours.
+    let ours = "does = { bulk = {} }, congestion_control = 'ledbat'";
+    let opposite = refusal(ours, "own_tcp = ['client']", "");
+    for words in ["\"w\"", "no congestion control \"ledbat\""] {
+        assert!(opposite.contains(words), "{opposite}");
+    }
     let refusal = self::refusal(unknown, "", "");
     for words in ["\"w\"", "\"nonesuch\"", "it has"] {
         assert!(refusal.contains(words), "{refusal}");
