@@ -32,7 +32,7 @@ fn what_chance_draws_is_held_against_the_kernel_and_kept() {
     assert_eq!(held + doubtful, 8, "{drawn:#}");
     if held < 6 {
         return skipped(format!(
-            "packets were late in {doubtful} of 8 scenarios: another machine's load, which nothing here can tell apart"
+            "packets were late in {doubtful} of 8 scenarios: the machine is too busy to compare"
         ));
     }
     assert!(share > 0.75, "{share}: {drawn:#}");

@@ -202,6 +202,7 @@ impl Connection {
     pub(super) fn transmit_synchronised(&mut self, now: Instant) -> Option<Segment> {
         // Most calls come after something that leaves nothing to send.
         if self.rest.is_none() && self.sender.is_done() && self.receiver.is_done() {
+            // What an acknowledgement makes of the sender counts this room, too.
             self.sender.reserve(self.receiver.report_bytes());
             return None;
         }
