@@ -9,6 +9,9 @@ import pytest
 
 import tidegate as tg
 
+# A shell's background job ignores interrupts, and Python then raises none: tests of Ctrl-C would never end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 #: A scenario with line numbers to be told: its first line is empty.
 TEXT = """
 name = "small"
