@@ -55,7 +55,8 @@ impl Distribution {
             below += count;
             below >= rank
         });
-        bucket.map_or(0.0, |(&us, _)| middle(us) as f64 / 1e3)
+        // A bucket's middle may be beyond the largest value in it.
+        bucket.map_or(0.0, |(&us, _)| middle(us).min(self.max_us) as f64 / 1e3)
     }
 }
 

@@ -171,6 +171,8 @@ pub fn flows(results: &Results) -> Table {
         .text("flow", |flow| flow.name.clone())
         .text("direction", |flow| flow.direction.name().into())
         .float("goodput_bps", |flow| flow.goodput_bps)
+        .float("from_s", |flow| flow.from_s)
+        .float("to_s", |flow| flow.to_s)
         .quantiles("rtt", |flow| flow.rtt_ms)
         .int("retransmits", |flow| flow.retransmits)
         .maybe("completion_s", |flow| flow.completion_s)

@@ -221,8 +221,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             goodput_bps: mean(&columns[2]),
             rtt_ms: quantiles(&columns[0]),
             retransmits: drops / 2,
-            completion_s: None,
-            age_ms: None,
+            ..FlowResult::default()
         });
     let echo = FlowResult {
         name: PING.into(),

@@ -10,7 +10,7 @@ use tidegate_scenario::{
 pub(crate) struct Digest<'a> {
     /// The run itself.
     pub(crate) run: &'a RunResult,
-    /// Sum over the flows, in bit/s.
+    /// Of all flows together, in bit/s.
     pub(crate) goodput_bps: Option<f64>,
     /// The sender's RTT. With several flows, the largest of each number.
     pub(crate) rtt_ms: Option<Quantiles>,
@@ -18,13 +18,13 @@ pub(crate) struct Digest<'a> {
     pub(crate) retransmits: Option<u64>,
     /// Seconds to the last byte, of a lone flow.
     pub(crate) completion_s: Option<f64>,
-    /// Jain's index of the goodputs, if there are several.
+    /// Jain's index of the goodputs, if there are several flows that were there at one time.
     pub(crate) jain: Option<f64>,
     /// The link that they share.
     pub(crate) link: &'a LinkResult,
     /// Queueing delay on it.
     pub(crate) queue_ms: Option<Quantiles>,
-    /// Sum over the flows the other way, in bit/s.
+    /// Of all flows the other way together, in bit/s.
     pub(crate) other_goodput_bps: Option<f64>,
     /// Queueing delay of the other direction.
     pub(crate) other_queue_ms: Option<Quantiles>,
@@ -42,9 +42,8 @@ pub(crate) fn digests(set: &ResultSet) -> Vec<Digest<'_>> {
 /// The direction that a result set is about.
 pub(crate) fn studied(set: &ResultSet) -> Direction {
     let any = |direction| {
-        set.runs.iter().any(|run| {
-            flows(run, direction).next().is_some() || arrived(run, direction).next().is_some()
-        })
+        let mut runs = set.runs.iter();
+        runs.any(|run| run.goodput_bps(direction).is_some())
     };
     let fetched = set.runs.iter().any(|run| !run.fetches.is_empty());
     if any(Direction::Up) && !any(Direction::Down) && !fetched {
@@ -63,11 +62,11 @@ impl<'a> Digest<'a> {
         };
         let own: Vec<&FlowResult> = flows(run, direction).collect();
         let goodputs: Vec<f64> = own.iter().map(|flow| flow.goodput_bps).collect();
-        let others = flows(run, other).map(|flow| flow.goodput_bps);
-        let rival = sum(others.chain(arrived(run, other)));
+        let rival = run.goodput_bps(other);
+        let shared = own.len() > 1 && run.flows_met(direction);
         Self {
             run,
-            goodput_bps: sum(goodputs.iter().copied().chain(arrived(run, direction))),
+            goodput_bps: run.goodput_bps(direction),
             rtt_ms: own
                 .iter()
                 .filter_map(|flow| counted(flow.rtt_ms))
@@ -81,7 +80,7 @@ impl<'a> Digest<'a> {
                 .first()
                 .filter(|_| own.len() == 1)
                 .and_then(|f| f.completion_s),
-            jain: if own.len() > 1 { jain(&goodputs) } else { None },
+            jain: if shared { jain(&goodputs) } else { None },
             link,
             queue_ms: counted(link.queue_delay_ms),
             other_goodput_bps: rival,
@@ -101,14 +100,6 @@ fn flows(run: &RunResult, direction: Direction) -> impl Iterator<Item = &FlowRes
     flows.filter(move |flow| flow.direction == direction)
 }
 
-/// Goodputs of workloads whose flows arrive by themselves, in bit/s.
-fn arrived(run: &RunResult, direction: Direction) -> impl Iterator<Item = f64> {
-    let direction = FlowDirection::from(direction);
-    let arrivals = run.arrivals.iter();
-    let own = arrivals.filter(move |arrivals| arrivals.direction == direction);
-    own.map(|arrivals| arrivals.goodput_bps)
-}
-
 /// A distribution, unless it is empty.
 pub(crate) fn counted(quantiles: Quantiles) -> Option<Quantiles> {
     (quantiles.max > 0.0 || quantiles.mean > 0.0).then_some(quantiles)
@@ -118,10 +109,6 @@ pub(crate) fn counted(quantiles: Quantiles) -> Option<Quantiles> {
 pub(crate) fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
     let (value, base) = (value?, base?);
     (base > 0.0).then(|| value / base)
-}
-
-fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
-    values.reduce(|a, b| a + b)
 }
 
 fn larger(a: Quantiles, b: Quantiles) -> Quantiles {

@@ -24,8 +24,7 @@ pub(crate) fn flow(name: &str, mbps: f64, rtt_p95_ms: f64) -> FlowResult {
         goodput_bps: mbps * 1e6,
         rtt_ms: quantiles(rtt_p95_ms),
         retransmits: 7,
-        completion_s: None,
-        age_ms: None,
+        ..FlowResult::default()
     }
 }
 

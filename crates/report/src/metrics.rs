@@ -138,14 +138,14 @@ const fn metric(
     }
 }
 
-/// Columns of a row. For several flows, goodputs are added; of round trips, fetches and pings the largest of each
+/// Columns of a row. For several flows, goodput is that of all of them together; of round trips, fetches and pings the largest of each
 /// number is taken, as in the tables.
 pub const METRICS: [Metric; 39] = [
     metric(
         "goodput_bps",
         "flows[].goodput_bps",
         ":goodput",
-        "Payload that arrived down in a second, warm-up excluded: the sum over the downloads, each over the time from its start to its stop. Of downloads that follow one another it is more than the link carried.",
+        "Payload that arrived down in a second, warm-up excluded: that of all downloads, divided by the time in which there was at least one.",
         |m| m.down.goodput_bps,
     ),
     metric(
@@ -159,7 +159,7 @@ pub const METRICS: [Metric; 39] = [
         "jain",
         "",
         ":Jain's index (Jain)",
-        "Jain's index of the goodputs of several flows, each over its own time: 1 is evenly; it says something of flows that were there together.",
+        "Jain's index of the goodputs of several flows, each over its own time: 1 is evenly. It is missing if they were never all there at one time.",
         |m| m.studied().jain,
     ),
     metric(

@@ -57,7 +57,7 @@ fn speed<'a>() -> Vec<Column<Row<'a>>> {
     let goodput = Head::number("goodput");
     let rtt = Head::number("RTT").unit("ms");
     vec![
-        goodput.unit("Mbit/s").about("Payload that arrived in a second, warm-up excluded: the sum over the flows of the direction under study, each over the time from its start to its stop.")
+        goodput.unit("Mbit/s").about("Payload that arrived in a second, warm-up excluded: that of all flows of the direction under study, divided by the time in which there was at least one.")
             .cell(|r| r.own.goodput_bps.map(mbps)),
         goodput
             .statistic("vs 1st")

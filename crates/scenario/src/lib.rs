@@ -14,6 +14,7 @@ mod complaints;
 mod cost;
 mod files;
 mod flows;
+mod goodput;
 mod link;
 mod load;
 mod mpath;

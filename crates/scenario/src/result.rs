@@ -108,8 +108,14 @@ pub struct FlowResult {
     pub name: String,
     /// Which way its data go.
     pub direction: FlowDirection,
-    /// Payload delivered to the application per second from its start to its stop, warm-up excluded.
+    /// Payload delivered to the application per second, from `from_s` to `to_s`.
     pub goodput_bps: f64,
+    /// When its goodput begins to count, in seconds of the run: with its start, or with the warm-up's end.
+    #[serde(default)]
+    pub from_s: f64,
+    /// Until when it counts: its last byte, its stop, or the end of the run.
+    #[serde(default)]
+    pub to_s: f64,
     /// The sender's smoothed RTT over time, warm-up excluded.
     pub rtt_ms: Quantiles,
     /// Segments sent again, whole run.
@@ -176,8 +182,14 @@ pub struct ArrivalsResult {
     pub direction: FlowDirection,
     /// Payload of those that arrived, per second, whether or not it was delivered.
     pub offered_bps: f64,
-    /// Payload delivered to applications per second, that of unfinished flows included.
+    /// Payload delivered to applications per second, that of unfinished flows included, from `from_s` to `to_s`.
     pub goodput_bps: f64,
+    /// When they begin to count, in seconds of the run: with the workload's start, or with the warm-up's end.
+    #[serde(default)]
+    pub from_s: f64,
+    /// Until when they count.
+    #[serde(default)]
+    pub to_s: f64,
     /// All of them.
     pub all: FlowClassResult,
     /// By size.

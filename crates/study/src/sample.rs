@@ -2,7 +2,7 @@
 
 use crate::Case;
 use std::collections::BTreeMap;
-use tidegate_scenario::{FetchResult, FlowResult, RunResult, Series};
+use tidegate_scenario::{Direction, FetchResult, FlowResult, RunResult, Series};
 
 /// The runs of a study, by case and seed.
 #[derive(Debug, Default)]
@@ -75,10 +75,12 @@ impl<'a> Sample<'a> {
         sum / count
     }
 
-    /// Goodput of all flows together, in Mbit/s.
+    /// Goodput of all flows, downloads and uploads, in Mbit/s.
     pub fn goodput(&self, case: &str) -> f64 {
+        let ways = [Direction::Down, Direction::Up];
         self.mean(case, |run| {
-            run.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / 1e6
+            let parts = ways.iter().filter_map(|&way| run.goodput_bps(way));
+            parts.sum::<f64>() / 1e6
         })
     }
 

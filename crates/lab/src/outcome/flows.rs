@@ -39,6 +39,8 @@ fn flow_result(flow: &Flow, samples: &[FlowSample], window: Window) -> FlowResul
         name: flow.name.clone(),
         direction: flow.direction.into(),
         goodput_bps: ratio(bytes * 8.0, (to - from).as_secs_f64()),
+        from_s: (from - Instant::ZERO).as_secs_f64(),
+        to_s: (to - Instant::ZERO).as_secs_f64(),
         rtt_ms: quantiles(srtts.collect()),
         retransmits: flow.retransmits(),
         completion_s: flow

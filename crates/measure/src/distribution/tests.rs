@@ -38,3 +38,12 @@ fn nothing_is_zero() {
     let q = Distribution::default().quantiles_ms();
     assert_eq!((q.mean, q.p50, q.max), (0.0, 0.0, 0.0));
 }
+
+#[test]
+fn no_quantile_is_beyond_the_largest() {
+    let mut one = Distribution::default();
+    // The first of a bucket of 1024 µs, whose middle is 512 µs further.
+    one.record(Duration::from_micros(1 << 21));
+    let q = one.quantiles_ms();
+    assert_eq!((q.p50, q.p99, q.max), (2097.152, 2097.152, 2097.152));
+}

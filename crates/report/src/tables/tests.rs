@@ -203,6 +203,8 @@ fn completion_times_are_told_by_size() {
         direction: FlowDirection::Up,
         offered_bps: 3e6,
         goodput_bps: 2e6,
+        from_s: 2.0,
+        to_s: 30.0,
         all: class(0, None, 9, 6),
         classes: vec![
             class(0, Some(10_000), 5, 5),

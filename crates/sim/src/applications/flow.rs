@@ -156,6 +156,8 @@ impl Flow {
             name: self.name.clone(),
             direction: self.direction.into(),
             goodput_bps: ratio(bytes as f64 * 8.0, (to - from).as_secs_f64()),
+            from_s: (from - Instant::ZERO).as_secs_f64(),
+            to_s: (to - Instant::ZERO).as_secs_f64(),
             rtt_ms: self.srtt.quantiles_ms(),
             retransmits: self.retransmits,
             completion_s: self

@@ -200,13 +200,16 @@ impl Application for Flows {
 
     fn report(&mut self, _hosts: &Hosts, end: Instant, result: &mut RunResult) {
         let from = self.began.max(self.window.warmup);
-        let seconds = (end.max(from) - from).as_secs_f64();
+        let to = end.max(from);
+        let seconds = (to - from).as_secs_f64();
         let classes = 0..self.log.started.len();
         result.arrivals.push(ArrivalsResult {
             name: self.name.clone(),
             direction: self.spec.direction.into(),
             offered_bps: ratio(self.log.offered as f64 * 8.0, seconds),
             goodput_bps: ratio(self.log.delivered as f64 * 8.0, seconds),
+            from_s: (from - Instant::ZERO).as_secs_f64(),
+            to_s: (to - Instant::ZERO).as_secs_f64(),
             all: FlowClassResult {
                 started: self.log.started.iter().sum(),
                 ..self.log.result(|_| true)

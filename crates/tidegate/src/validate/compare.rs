@@ -1,7 +1,7 @@
 //! Which numbers are compared, and how far they may differ.
 
 use super::reasons::{Known, Reasons};
-use tidegate_scenario::{Comparison, FlowDirection, FlowResult, LinkResult, RunResult};
+use tidegate_scenario::{Comparison, Direction, FlowDirection, FlowResult, LinkResult, RunResult};
 
 /// A number that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,11 @@ impl Quantity {
     fn of(self, run: &RunResult) -> f64 {
         let flows = || run.flows.iter().filter(|f| carries(f));
         match self {
-            // A sum of no floats is -0.
-            Self::Goodput => flows().map(|f| f.goodput_bps).sum::<f64>() + 0.0,
+            Self::Goodput => {
+                let ways = [Direction::Down, Direction::Up];
+                let parts = ways.iter().filter_map(|&way| run.goodput_bps(way));
+                parts.fold(0.0, |sum, part| sum + part)
+            }
             Self::MedianRtt => {
                 flows().map(|f| f.rtt_ms.p50).sum::<f64>() / flows().count().max(1) as f64
             }
