@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, ResultSet, Run, Scenario, Side, Step, Workload, WorkloadKind};
+use tidegate_scenario::{LinkInputs, ResultSet, Run, Scenario, Step, Workload, WorkloadKind};
 use tidegate_tcp::cc::{Algorithm, Factory};
 
 /// How a scenario is run.
@@ -224,7 +224,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
         check_congestion_control(&settings.kernel_congestion_control)?;
         for workload in scenario.workloads.iter().filter(|w| !takes_quic(run, w)) {
-            check_own_congestion_control(workload, &own_tcp(run))?;
+            check_sender(workload, &settings)?;
         }
     }
     Ok(())
@@ -254,15 +254,16 @@ fn simulated(does: &WorkloadKind) -> Option<&'static str> {
     }
 }
 
-/// Refuses a workload's own congestion control that its hosts do not have.
-fn check_own_congestion_control(workload: &Workload, own_tcp: &[Side]) -> Result<()> {
-    let Some(congestion_control) = &workload.congestion_control else {
-        return Ok(());
-    };
-    // It is the host's that sends the data; the one opposite may take another.
-    let checked = match own_tcp.contains(&workload.sender()) {
-        false => check_congestion_control(congestion_control),
-        true => congestion_control
+/// Refuses a congestion control, the workload's own or the run's, that the host lacks which sends the workload's data.
+/// The one opposite may take another.
+fn check_sender(workload: &Workload, settings: &Settings) -> Result<()> {
+    let own = &workload.congestion_control;
+    let congestion_control = own.as_ref().unwrap_or(&settings.congestion_control);
+    let is_ours = settings.own_tcp.contains(&workload.sender());
+    let checked = match (&workload.does, is_ours) {
+        (WorkloadKind::Ping { .. } | WorkloadKind::Command { .. }, _) => Ok(()),
+        (_, false) => check_congestion_control(congestion_control),
+        (_, true) => congestion_control
             .parse::<Algorithm>()
             .map(drop)
             .map_err(Into::into),

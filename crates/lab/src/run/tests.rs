@@ -104,6 +104,16 @@ fn a_congestion_control_that_a_workloads_hosts_lack_is_refused() {
     for words in ["\"w\"", "no congestion control \"ledbat\""] {
         assert!(opposite.contains(words), "{opposite}");
     }
+    // The same of the run's, where the kernel sends.
+    let upload = "does = { bulk = { direction = 'up' } }";
+    let bulk = "does = { bulk = {} }";
+    for (workload, own) in [(bulk, "client"), (upload, "server")] {
+        let run = format!("congestion_control = 'ledbat', own_tcp = ['{own}']");
+        let of_run = self::refusal(workload, &run, "");
+        for words in ["\"w\"", "no congestion control \"ledbat\""] {
+            assert!(of_run.contains(words), "{of_run}");
+        }
+    }
     let refusal = self::refusal(unknown, "", "");
     for words in ["\"w\"", "\"nonesuch\"", "it has"] {
         assert!(refusal.contains(words), "{refusal}");
