@@ -199,11 +199,7 @@ pub fn elsewhere() -> Figure {
         quantities: vec![Quantity::new(
             "ABC's goodput ÷ CUBIC's",
             "",
-            Claim::Near {
-                paper: 1.0,
-                within: 0.2,
-                neutral: 0.0,
-            },
+            Claim::same(1.0, 0.2),
             move |s| s.mean(ELSEWHERE, |run| goodput(run, "abc") / goodput(run, "cubic")),
         )],
         draw: Box::new(|_| Vec::new()),

@@ -20,11 +20,7 @@ pub fn figure() -> Figure {
         Quantity::new(
             "classic connections beside 9 with AFC ÷ among themselves",
             "",
-            Claim::Near {
-                paper: 1.0,
-                within: 0.1,
-                neutral: 0.0,
-            },
+            Claim::same(1.0, 0.1),
             |sample| classic(sample, 9) / classic(sample, 0),
         )
         .because(CROWDED),

@@ -28,11 +28,7 @@ pub fn figure() -> Figure {
     };
     let mut quantities: Vec<Quantity> = IDLE
         .map(|idle| {
-            let claim = Claim::Near {
-                paper: 0.0,
-                within: 10.0,
-                neutral: 0.0,
-            };
+            let claim = Claim::same(0.0, 10.0);
             Quantity::new(
                 format!("{idle} idle, 1 reading: gain"),
                 "%",

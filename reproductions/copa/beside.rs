@@ -86,11 +86,7 @@ pub fn cubic() -> Figure {
         Quantity::new(
             format!("{copa} of Copa beside {cubic} of CUBIC: its flows' share of an equal one"),
             "%",
-            Claim::Near {
-                paper: 100.0,
-                within: 20.0,
-                neutral: 0.0,
-            },
+            Claim::same(100.0, 20.0),
             move |s| s.mean(&name, |run| share(run, copa)),
         )
         .because(AIMD)

@@ -34,11 +34,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "mean of receiver ÷ sender",
                 "",
-                Claim::Near {
-                    paper: 1.0,
-                    within: 0.05,
-                    neutral: 0.0,
-                },
+                Claim::same(1.0, 0.05),
                 move |sample| {
                     let ratios: Vec<f64> = pairs(sample, &ratio).map(|(r, s)| r / s).collect();
                     ratios.iter().sum::<f64>() / ratios.len() as f64

@@ -28,11 +28,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: throughput", carrier.name),
             "%",
-            Claim::Near {
-                paper: 0.0,
-                within: 4.0,
-                neutral: 0.0,
-            },
+            Claim::same(0.0, 4.0),
             move |sample| gain(sample, &drwa, &untouched),
         ));
     }

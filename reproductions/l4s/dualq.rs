@@ -140,11 +140,7 @@ pub fn rates(extent: &Extent) -> Figure {
             Quantity::new(
                 "Prague's goodput ÷ CUBIC's",
                 "",
-                Claim::Near {
-                    paper: 1.0,
-                    within: 0.2,
-                    neutral: 0.0,
-                },
+                Claim::same(1.0, 0.2),
                 move |s| geometric_mean(one.iter().map(|(case, _)| ratio(s, case))),
             )
             .because(

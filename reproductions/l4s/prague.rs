@@ -38,11 +38,7 @@ pub fn figure(extent: &Extent) -> Figure {
         network.case(name(mbps), DURATION_S, flows)
     };
     let quantity = |&mbps: &f64| {
-        let claim = Claim::Near {
-            paper: 1.0,
-            within: 0.2,
-            neutral: 0.0,
-        };
+        let claim = Claim::same(1.0, 0.2);
         let what = format!("marks ÷ those of the equation, {mbps} Mbit/s");
         Quantity::new(what, "", claim, move |s| marked(s, mbps) / printed(s, mbps)).because(
             "a reduction ends with its round trip, and the next begins with the next mark: of two to three marks in a round trip that takes a \

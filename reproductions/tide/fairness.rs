@@ -227,11 +227,7 @@ fn equally(flows: usize, crowds: &Arc<[Crowd]>) -> [Quantity; 2] {
     let late = Quantity::new(
         format!("{flows} equals: the last one's share ÷ the fair one, worst"),
         "",
-        Claim::Near {
-            paper: 1.0,
-            within: LATE,
-            neutral: 0.0,
-        },
+        Claim::same(1.0, LATE),
         move |s| {
             let shares = other.iter().map(|c| c.last_share(s, TIDE));
             let further = |a: &f64, b: &f64| (a - 1.0).abs().total_cmp(&(b - 1.0).abs());

@@ -73,7 +73,8 @@ fn overview(report: &Report) -> String {
         let _ = write!(
             html,
             "<th class=\"number\">{world}holds</th><th class=\"number\">direction</th>\
-             <th class=\"number\">fails</th><th class=\"number\">input</th>"
+             <th class=\"number\">fails</th><th class=\"number\">unclear</th>\
+             <th class=\"number\">input</th>"
         );
     }
     html.push_str("</tr></thead>\n<tbody>\n");
@@ -103,6 +104,7 @@ fn counts(verdicts: impl Iterator<Item = Verdict>) -> String {
         Verdict::Holds,
         Verdict::Direction,
         Verdict::Fails,
+        Verdict::Unclear,
         Verdict::Input,
     ] {
         let n = verdicts.iter().filter(|&&v| v == verdict).count();

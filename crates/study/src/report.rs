@@ -105,6 +105,7 @@ impl Comparison {
         let verdict = quantity.judge(ours);
         let reason = match (verdict, quantity.reason) {
             (Verdict::Holds | Verdict::Input, _) => "",
+            (Verdict::Unclear, "") => "the seeds differ too much to tell",
             (_, "") => "not explained yet",
             (_, reason) => reason,
         };

@@ -27,9 +27,8 @@ pub fn table(report: &Report) -> Text {
             n => format!("± is the 95 % confidence interval over {n} seeds; a number without one has a single seed, or is the same with each"),
         }
     ));
-    let pairs = report
-        .quantities()
-        .filter_map(|q| Some((q.verdict, q.kernel.as_ref()?.verdict)));
+    let judged = report.quantities().filter(|q| q.verdict != Verdict::Input);
+    let pairs = judged.filter_map(|q| Some((q.verdict, q.kernel.as_ref()?.verdict)));
     let (simulators, kernels): (Vec<_>, Vec<_>) = pairs.unzip();
     if !kernels.is_empty() {
         let same = simulators.iter().zip(&kernels).filter(|(a, b)| a == b);
@@ -51,10 +50,13 @@ fn tally(verdicts: &[Verdict]) -> String {
         count(Verdict::Direction),
         count(Verdict::Fails)
     );
-    match count(Verdict::Input) {
-        0 => judged,
-        inputs => format!("{judged}, {inputs} are inputs"),
-    }
+    let rest = [(Verdict::Unclear, "unclear"), (Verdict::Input, "inputs")];
+    rest.iter()
+        .map(|&(verdict, words)| (count(verdict), words))
+        .filter(|&(count, _)| count > 0)
+        .fold(judged, |all, (count, words)| {
+            format!("{all}, {count} are {words}")
+        })
 }
 
 fn figure(figure: &FigureReport, text: &mut Text) {
@@ -132,7 +134,7 @@ fn verdict(verdict: Verdict) -> Cell {
         Verdict::Holds => cell.colour(Color::Green),
         Verdict::Direction => cell.colour(Color::Yellow),
         Verdict::Fails => cell.colour(Color::Red),
-        Verdict::Input => cell,
+        Verdict::Unclear | Verdict::Input => cell,
     }
 }
 

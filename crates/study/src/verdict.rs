@@ -45,6 +45,9 @@ pub enum Verdict {
     Direction,
     /// Neither.
     Fails,
+    /// The seeds differ too much to tell: the confidence interval holds both a number that would confirm the claim and
+    /// one that would refute it.
+    Unclear,
     /// No verdict: the model was derived from the paper's number, so agreement proves nothing.
     Input,
 }
@@ -56,6 +59,7 @@ impl Verdict {
             Self::Holds => "holds",
             Self::Direction => "direction",
             Self::Fails => "fails",
+            Self::Unclear => "unclear",
             Self::Input => "input",
         }
     }
@@ -66,12 +70,22 @@ impl Verdict {
             Self::Holds => "holds",
             Self::Direction => "holds in direction",
             Self::Fails => "does not hold",
+            Self::Unclear => "is unclear",
             Self::Input => "is an input of the model",
         }
     }
 }
 
 impl Claim {
+    /// The same as something else, or unchanged: a ratio of 1, a difference of 0. Such a claim has no direction.
+    pub const fn same(paper: f64, within: f64) -> Self {
+        Self::Near {
+            paper,
+            within,
+            neutral: paper,
+        }
+    }
+
     /// At most `paper`; from `neutral` on even the direction is wrong.
     pub const fn at_most(paper: f64, neutral: f64) -> Self {
         Self::AtMost { paper, neutral }
@@ -103,31 +117,58 @@ impl Claim {
 
     /// The verdict on `ours`.
     ///
-    /// An effect has the paper's direction only if it surely has `SUBSTANTIAL` of its size: the confidence interval
-    /// must lie beyond that. If the paper's own effect is within the tolerance, there is no direction.
+    /// A claim holds if ours is within the tolerance and the confidence interval excludes "no effect"; of a claim of no
+    /// effect, if the interval is no wider than the tolerance. An effect has the paper's direction only if it surely has
+    /// `SUBSTANTIAL` of its size: the confidence interval must lie beyond that. A claim fails if the interval excludes
+    /// all that the tolerance admits. What is left is unclear.
     pub fn judge(&self, ours: &Estimate) -> Verdict {
-        let value = ours.value;
-        let holds = match *self {
-            Self::Near { paper, within, .. } => (value - paper).abs() <= within,
-            Self::AtMost { paper, .. } => value <= paper,
-            Self::AtLeast { paper, .. } => value >= paper,
+        let margin = ours.margin.unwrap_or(0.0);
+        let off = self.off(ours.value);
+        let (effect, neutral) = (self.effect(), self.neutral());
+        let sure = match effect {
+            0.0 => margin <= self.within(),
+            _ => ours.is_beyond(neutral, effect),
         };
-        let (neutral, claimed, least) = match *self {
-            Self::Near {
-                paper,
-                within,
-                neutral,
-            } => (neutral, paper - neutral, within),
-            Self::AtMost { paper, neutral } | Self::AtLeast { paper, neutral } => {
-                (neutral, paper - neutral, 0.0)
-            }
-        };
-        let direction =
-            claimed.abs() > least && ours.is_beyond(neutral + SUBSTANTIAL * claimed, claimed);
-        match (holds, direction) {
-            (true, _) => Verdict::Holds,
+        let direction = effect != 0.0 && ours.is_beyond(neutral + SUBSTANTIAL * effect, effect);
+        match (off <= 0.0, direction) {
+            (true, _) if sure => Verdict::Holds,
             (false, true) => Verdict::Direction,
-            (false, false) => Verdict::Fails,
+            (false, false) if off > margin => Verdict::Fails,
+            _ => Verdict::Unclear,
+        }
+    }
+
+    /// How far `value` is beyond the tolerance; 0 or less within it.
+    fn off(&self, value: f64) -> f64 {
+        match *self {
+            Self::Near { paper, within, .. } => (value - paper).abs() - within,
+            Self::AtMost { paper, .. } => value - paper,
+            Self::AtLeast { paper, .. } => paper - value,
+        }
+    }
+
+    /// The paper's effect, signed; 0 if it claims none, or less than the tolerance.
+    fn effect(&self) -> f64 {
+        let effect = self.paper() - self.neutral();
+        if effect.abs() > self.within() {
+            effect
+        } else {
+            0.0
+        }
+    }
+
+    const fn within(&self) -> f64 {
+        match *self {
+            Self::Near { within, .. } => within,
+            Self::AtMost { .. } | Self::AtLeast { .. } => 0.0,
+        }
+    }
+
+    const fn neutral(&self) -> f64 {
+        match *self {
+            Self::Near { neutral, .. }
+            | Self::AtMost { neutral, .. }
+            | Self::AtLeast { neutral, .. } => neutral,
         }
     }
 }

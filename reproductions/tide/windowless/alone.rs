@@ -36,11 +36,7 @@ const SLOW: &str = "a link of a few hundred kbit/s carries a thousand packets in
 const PACED: [(&str, &str); 2] = [("BBR", "bbr"), ("BBR 3", "bbr3")];
 
 /// With traffic left alone, results equal untouched Linux's.
-const SAME: Claim = Claim::Near {
-    paper: 1.0,
-    within: 0.01,
-    neutral: 0.0,
-};
+const SAME: Claim = Claim::same(1.0, 0.01);
 
 const RTT: &str = "rtt_ms";
 

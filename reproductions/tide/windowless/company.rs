@@ -188,11 +188,7 @@ fn shared(words: &str, crowds: &Arc<[Crowd]>) -> [Quantity; 5] {
             read(s, &crowds)
         })
     };
-    let fair = Claim::Near {
-        paper: 1.0,
-        within: SHARE,
-        neutral: 0.0,
-    };
+    let fair = Claim::same(1.0, SHARE);
     [
         quantity(
             "utilisation, mean",

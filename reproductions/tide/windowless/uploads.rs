@@ -289,11 +289,7 @@ impl Company {
                     }))
                 };
             let name = format!("{}: its goodput ÷ the other's, mean", self.words);
-            let fair = Claim::Near {
-                paper: 1.0,
-                within: 0.25,
-                neutral: 0.0,
-            };
+            let fair = Claim::same(1.0, 0.25);
             quantities.push(Quantity::new(name, "", fair, share));
         }
         quantities

@@ -31,7 +31,7 @@ fn with_the_laboratory_the_kernels_numbers_stand_beside_the_simulators() {
     for quantity in quantities {
         let kernel = &quantity["kernel"];
         let verdict = kernel["verdict"].as_str().unwrap();
-        assert!(["holds", "direction", "fails"].contains(&verdict));
+        assert!(["holds", "direction", "fails", "unclear"].contains(&verdict));
         assert!(kernel["value"].is_f64(), "{kernel}");
     }
     // The receiver's RTT divided by the sender's, each in two implementations. Bounds are wide, since other processes
