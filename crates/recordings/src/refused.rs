@@ -61,12 +61,24 @@ impl Display for Refused {
 /// Largest number of characters of a cell that are quoted.
 const QUOTED: usize = 40;
 
-/// Text from a file, shortened for a sentence.
+/// Largest number of characters of another program's message that are quoted.
+const MESSAGE: usize = 400;
+
+/// A cell from a file, shortened for a sentence.
 pub(crate) fn quoted(text: &str) -> String {
+    shortened(text, QUOTED)
+}
+
+/// Another program's message, for people to read.
+pub(crate) fn message(text: &str) -> String {
+    shortened(text, MESSAGE)
+}
+
+fn shortened(text: &str, longest: usize) -> String {
     match text.chars().count() {
         0 => "nothing".into(),
-        long if long > QUOTED => {
-            let begun: String = text.chars().take(QUOTED).collect();
+        long if long > longest => {
+            let begun: String = text.chars().take(longest).collect();
             format!("\"{begun}…\"")
         }
         _ => format!("\"{text}\""),

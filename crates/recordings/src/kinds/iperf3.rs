@@ -53,7 +53,7 @@ pub fn read(from: impl Read, options: &Options) -> Result<Import, Refused> {
     let document = chosen(from, options)?;
     if document.intervals.is_empty() {
         return Err(Refused::whole(match document.error {
-            Some(error) => format!("iperf3 has failed: {}", crate::refused::quoted(&error)),
+            Some(error) => format!("iperf3 has failed: {}", crate::refused::message(&error)),
             None => "no intervals, expected those of iperf3 --json; was -i 0 set?".into(),
         }));
     }

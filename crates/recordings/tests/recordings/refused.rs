@@ -121,11 +121,10 @@ fn json_that_is_cut_off_or_has_failed() {
     let error = refused(&whole[..whole.len() / 2]);
     says(&error, &["the JSON ends here unfinished"]);
     assert!(error.starts_with(':'), "{error}");
-    let failed =
-        r#"{"start": {"connecting_to": {}}, "intervals": [], "error": "unable to connect"}"#;
+    let failed = r#"{"start": {"connecting_to": {}}, "intervals": [], "error": "unable to connect to server: Connection refused"}"#;
     says(
         &refused(failed),
-        &["iperf3 has failed: \"unable to connect\""],
+        &["iperf3 has failed: \"unable to connect to server: Connection refused\""],
     );
     let twice = [whole, whole].concat();
     says(

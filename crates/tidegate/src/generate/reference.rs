@@ -201,7 +201,7 @@ A table for each figure or table of a paper, a row for each number that it print
 | the first, `unit` | What the number is of. |
 | `paper` | As printed; a span where the figure can only be read so. |
 | `ours` or `simulator`, `kernel` | Measured by us, ± the 95 % confidence interval over seeds; with `--lab` in both worlds. |
-| `verdict` | *holds*: within the tolerance that the figure states; *in direction*: the same effect, at least a quarter of its size; *fails*. The reasons stand below the table. |
+| `verdict` | *holds*: within the tolerance that the figure states; *in direction*: the same effect, at least a quarter of its size; *fails*; *unclear*: the seeds leave it open; *input*: the model was derived from that number. The reasons stand below the table. |
 
 ## `probe run`
 
