@@ -179,6 +179,12 @@ impl AgentProcess {
         kill(Pid::from_raw(self.id() as i32), signal).context("signal the agent")
     }
 
+    /// Kills it.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill().context("kill the agent")?;
+        self.child.wait().context("wait for the agent").map(drop)
+    }
+
     /// Interrupts it as a user would. Returns how many of its programs and maps stay behind.
     pub fn stop(mut self) -> Result<usize> {
         let held = self.resources()?;

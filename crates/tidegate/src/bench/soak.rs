@@ -1,11 +1,12 @@
 //! Short and long connections over a link that loses, reorders and duplicates packets, from a router itself and from
-//! behind its NAT, with the agent on it. Meanwhile interfaces come and go, routes move and the configuration changes.
-//! No data may be damaged, no connection stuck, nothing left behind, and memory must not grow once the tables are full.
+//! behind its NAT, with the agent on it, and downloads over QUIC, which it holds. Meanwhile interfaces come and go,
+//! routes move, the configuration changes, and the agent is killed and started again. No data may be damaged, no connection stuck, nothing left behind, and memory must not grow once the tables are full.
 
 mod connections;
 mod crowd;
 mod life;
 mod memory;
+mod quic;
 mod router;
 
 use super::BenchArgs;
@@ -16,6 +17,7 @@ use connections::{Listeners, Tally, be_client, serve};
 use crowd::Crowd;
 use life::{Events, Life};
 use memory::Memory;
+use quic::Quic;
 use router::Inside;
 use std::process::Command;
 use std::sync::Arc;
@@ -23,11 +25,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, Namespace};
+use tidegate_laws::Law;
 use tidegate_link::{Config, Disorder, Loss, Rate};
 use tidegate_terminal::Bar;
 
 /// Short connections at once.
 const CLIENTS: u64 = 32;
+
+/// Downloads over QUIC at once.
+const QUIC_CLIENTS: u64 = 4;
 
 /// The agent's tables are made for at least this many connections.
 const TABLES: u32 = 16_384;
@@ -47,6 +53,8 @@ struct Soaked {
     seconds: f64,
     tally: Arc<Tally>,
     events: Events,
+    /// Whether the agent holds, and was looked at.
+    holds: bool,
     carried: u64,
     lost: u64,
     memory: Memory,
@@ -63,8 +71,10 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
     let inside = Inside::new(hosts.client())?;
     let listeners = Listeners::new(hosts.server())?;
     let crowd = Crowd::new(hosts.server(), args.idle as usize)?;
-    let mut life = Life::begin(&hosts, args.law)?;
-    let mut agent = life.agent(args.idle.next_power_of_two().max(TABLES))?;
+    let quic = Quic::new(hosts.server())?;
+    let connections = args.idle.next_power_of_two().max(TABLES);
+    let mut life = Life::begin(&hosts, args.law, connections)?;
+    let mut agent = life.agent()?;
     let tally = Arc::new(Tally::default());
     let (over, served) = (AtomicBool::new(false), AtomicBool::new(false));
     let homes = [hosts.client(), inside.device()];
@@ -77,7 +87,13 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
             let ends = [homes[(seed / 2 % 2) as usize], hosts.server()];
             scope.spawn(move || be_client(seed, ends, listeners, tally, over))
         });
-        let clients: Vec<_> = clients.collect();
+        let downloads = (0..QUIC_CLIENTS).map(|seed| {
+            let (quic, tally, over) = (&quic, &tally, &over);
+            let home = homes[(seed / 2 % 2) as usize];
+            scope.spawn(move || quic.be_client(seed, home, tally, over))
+        });
+        let clients: Vec<_> = clients.chain(downloads).collect();
+        let serving_quic = scope.spawn(|| quic.serve(&tally, &served));
         let watched = watch(period, stop, &mut agent, &mut life, &tally);
         over.store(true, Ordering::Relaxed);
         crowd.end();
@@ -88,7 +104,7 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
             .collect();
         served.store(true, Ordering::Relaxed);
         crowd.close();
-        let servers = echoing.into_iter().chain([serving]);
+        let servers = echoing.into_iter().chain([serving, serving_quic]);
         ended.extend(servers.map(ScopedJoinHandle::join));
         let watched = watched?;
         for end in ended {
@@ -108,6 +124,7 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
         seconds,
         tally,
         events,
+        holds: args.law == Law::Tide && events.looks > 0,
         carried,
         lost,
         cpu: end.cpu.as_secs_f64() / seconds,
@@ -234,6 +251,18 @@ impl Soaked {
                 count(self.events.missed + self.events.idle),
                 "",
             ),
+            row("downloads over QUIC", tally(&self.tally.downloads), ""),
+            row("clients of theirs that moved", tally(&self.tally.moved), ""),
+            row(
+                "packets that waited at the gate, at least",
+                count(self.events.held),
+                "",
+            ),
+            row(
+                "agents killed, and followed by another",
+                count(self.events.kills),
+                "",
+            ),
             row("packets carried by the link", count(self.carried), ""),
             row("packets lost by the link", count(self.lost), ""),
             row("damaged connections", tally(&self.tally.damaged), ""),
@@ -289,6 +318,7 @@ impl Soaked {
             "{unanswered} looks at the agent saw nothing"
         );
         let Events { missed, idle, .. } = self.events;
+        let events = &self.events;
         ensure!(
             missed == 0,
             "{missed} looks saw no agent at the link that the default route leads to"
@@ -296,6 +326,10 @@ impl Soaked {
         ensure!(
             idle == 0,
             "{idle} looks saw no window lowered since the one before"
+        );
+        ensure!(
+            !self.holds || events.held > 0,
+            "no packet waited at the gate, expected some of the downloads over QUIC to be held"
         );
         self.memory.check()?;
         let [staying, stayed] = [&self.tally.staying, &self.tally.stayed];

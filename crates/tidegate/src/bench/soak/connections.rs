@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
+use quinn::ConnectionError;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::io::{ErrorKind, Read, Write};
@@ -52,6 +53,10 @@ pub struct Tally {
     pub bytes: AtomicU64,
     /// How many of them had a reader that paused.
     pub paused: AtomicU64,
+    /// Downloads over QUIC that ended as they should.
+    pub downloads: AtomicU64,
+    /// Those of them whose client moved to another port.
+    pub moved: AtomicU64,
     /// With a byte wrong, missing or too many.
     pub damaged: AtomicU64,
     /// Without progress for [`TIMEOUT`].
@@ -84,9 +89,13 @@ impl Tally {
 
     pub fn note(&self, error: &anyhow::Error) {
         let kind = |cause: &(dyn std::error::Error + 'static)| {
-            cause
-                .downcast_ref::<std::io::Error>()
-                .map(std::io::Error::kind)
+            let system = cause.downcast_ref::<std::io::Error>();
+            let quic = cause.downcast_ref::<ConnectionError>();
+            let of_quic = |error: &ConnectionError| match error {
+                ConnectionError::TimedOut => ErrorKind::TimedOut,
+                _ => ErrorKind::Other,
+            };
+            system.map(std::io::Error::kind).or(quic.map(of_quic))
         };
         let counter = match error.chain().find_map(kind) {
             Some(ErrorKind::WouldBlock | ErrorKind::TimedOut) => &self.stuck,

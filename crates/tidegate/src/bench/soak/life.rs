@@ -48,6 +48,10 @@ pub struct Events {
     pub reloads: u64,
     /// Pauses without CPU time.
     pub pauses: u64,
+    /// Agents that were killed, and followed by another.
+    pub kills: u64,
+    /// Packets that waited at their gates, as far as looks have seen.
+    pub held: u64,
     /// Sleeps of the machine.
     pub sleeps: u64,
     /// Visiting devices on the inside, each with its own address.
@@ -68,6 +72,8 @@ struct Seen {
     at: Instant,
     /// How many acknowledgements of downloads had their window lowered so far.
     lowered: u64,
+    /// How many packets the gate has let wait so far.
+    held: u64,
 }
 
 /// A machine's life, with an agent that follows the default routes.
@@ -75,6 +81,8 @@ pub struct Life<'a> {
     host: &'a Namespace,
     server: &'a Namespace,
     law: Law,
+    /// The agent's tables are made for this many connections.
+    connections: u32,
     folder: TempDir,
     random: Pcg64Mcg,
     guest: bool,
@@ -89,12 +97,13 @@ pub struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    /// Begins with the link as default route; the agent will use that law.
-    pub fn begin(hosts: &'a EmulatedHosts, law: Law) -> Result<Self> {
+    /// Begins with the link as default route; the agent will use that law, and have tables for that many connections.
+    pub fn begin(hosts: &'a EmulatedHosts, law: Law, connections: u32) -> Result<Self> {
         let life = Self {
             host: hosts.client(),
             server: hosts.server(),
             law,
+            connections,
             folder: TempDir::new().context("make a folder")?,
             random: Pcg64Mcg::seed_from_u64(1),
             guest: false,
@@ -114,10 +123,15 @@ impl<'a> Life<'a> {
         Ok(life)
     }
 
-    /// Starts the agent on the default routes' interfaces, with tables for this many connections.
-    pub fn agent(&self, connections: u32) -> Result<AgentProcess> {
+    /// Starts the agent on the default routes' interfaces.
+    pub fn agent(&self) -> Result<AgentProcess> {
         let (config, socket) = (self.file("tidegate.toml"), self.file("agent.sock"));
-        let connections = connections.to_string();
+        let connections = self.connections.to_string();
+        // Only tide holds.
+        let udp = match self.law {
+            Law::Tide => "hold",
+            _ => "leave",
+        };
         let arguments = [
             "--config",
             &config,
@@ -127,19 +141,22 @@ impl<'a> Life<'a> {
             &connections,
             "--law",
             self.law.name(),
+            "--udp",
+            udp,
         ];
         self.host.run(|| AgentProcess::follow_here(&arguments))
     }
 
     /// Causes one random event.
-    pub fn step(&mut self, agent: &AgentProcess) -> Result<()> {
-        match self.random.random_range(0..8) {
+    pub fn step(&mut self, agent: &mut AgentProcess) -> Result<()> {
+        match self.random.random_range(0..9) {
             0 | 1 => self.guest(),
             2 => self.travel(),
             3 => self.reload(agent),
             4 => self.pause(agent),
             5 if self.woke.is_none_or(|woke| woke.elapsed() > AWAKE) => self.sleep(agent),
             6 => self.visit(),
+            7 => self.kill(agent),
             _ => self.look(),
         }
     }
@@ -198,6 +215,18 @@ impl<'a> Life<'a> {
         agent.signal(Signal::SIGSTOP)?;
         thread::sleep(PAUSE);
         agent.signal(Signal::SIGCONT)
+    }
+
+    /// Kills the agent, whose connections go on without it for a while, and starts another.
+    fn kill(&mut self, agent: &mut AgentProcess) -> Result<()> {
+        self.events.kills += 1;
+        agent.kill()?;
+        thread::sleep(Duration::from_millis(self.random.random_range(0..3000)));
+        *agent = self.agent().context("after a kill")?;
+        // Its counts begin anew, and it has been on the link for no longer than that.
+        self.last_seen = None;
+        self.moved = Instant::now();
+        Ok(())
     }
 
     /// The machine sleeps: no packet reaches it and it sends none, while its peers go on.
@@ -264,7 +293,10 @@ impl<'a> Life<'a> {
         let seen = Seen {
             at: Instant::now(),
             lowered,
+            held: snapshot.hold.map_or(0, |hold| hold.gate.waited),
         };
+        let before = self.last_seen.map_or(0, |last| last.held);
+        self.events.held += seen.held - before;
         if let Some(last) = self.last_seen.replace(seen)
             && settled
             && last.at > self.moved
