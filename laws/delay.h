@@ -27,7 +27,7 @@
 #define TG_DELAY_SET_US (100 * TG_MS_US)       /* clocks: more than the steps of a coarse clock, which may be 16 ms */
 #define TG_DELAY_COARSE_US (18 * TG_MS_US)     /* clocks: steps of the coarsest that is understood, Windows' 15.6 ms, and slack */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2) /* arithmetic: 500 ticks of 1 ms, 50 of 10 ms tell the unit */
-#define TG_CLOCK_WINDOW_SHIFT 25	       /* arithmetic: 2^25 us, 34 s, of which a tick of 1 ms is 30 ppm */
+#define TG_CLOCK_WINDOW_SHIFT 25	       /* arithmetic: 2^25 us, 34 s; a tick of 1 ms is 30 ppm of that */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
 #define TG_CLOCK_ECHOES 128u		       /* arithmetic: the smallest of so many delays has 8 us of a tick of 1 ms left, 0.2 ppm of a window */
 #define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US) /* arithmetic: a quarter of 2^32 us, where a clock of 1 us wraps */

@@ -53,7 +53,7 @@ pub struct Measure {
 type Reading = Box<dyn Fn(&Sample) -> f64 + Send + Sync>;
 
 impl Measure {
-    /// A number of which more is better.
+    /// A number: more is better.
     pub fn more(name: &str, read: impl Fn(&Sample) -> f64 + Send + Sync + 'static) -> Self {
         Self {
             name: name.into(),
@@ -62,7 +62,7 @@ impl Measure {
         }
     }
 
-    /// A number of which less is better.
+    /// A number: less is better.
     pub fn less(name: &str, read: impl Fn(&Sample) -> f64 + Send + Sync + 'static) -> Self {
         Self {
             better: Some(Better::Less),

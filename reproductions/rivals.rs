@@ -18,7 +18,7 @@ pub fn paper() -> Paper {
     Paper {
         id: "rivals",
         title: "tide beside its rivals",
-        introduction: "A download and a call over each link and each base RTT of `reproduce tide`: a minute, of which the first 5 s \
+        introduction: "A download and a call over each link and each base RTT of `reproduce tide`: a minute; the first 5 s \
                        are not counted, a drop-tail buffer of 2000 packets, an uplink of a tenth of the downlink's mean rate, \
                        at least 5 Mbit/s. The call is a packet of 200 bytes every 20 ms and its echo; what delays it, delays \
                        games and clicks as well. Rivals do what they do at their place: cake-autorate and a shaper set by \

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The marks in a constant's comment, one of which it needs: it may be varied, or turns a mechanism off.
+/// The marks in a constant's comment; it needs one of them: it may be varied, or turns a mechanism off.
 const MARKS: [&str; 2] = ["swept", "ablation: "];
 
 /// Where the array is declared: after the types that every header has.

@@ -10,7 +10,7 @@ from ._native import ReceiverView, SenderView
 
 
 class Law(Protocol):
-    """What a receiver's law is: a class of which an instance is made for each connection, when it is opened.
+    """What a receiver's law is: a class. Each connection gets an instance when it is opened.
 
     >>> class Fixed:
     ...     def data(self, flow):
@@ -30,7 +30,7 @@ class Law(Protocol):
 
 
 class Sender(Protocol):
-    """What a sender's congestion control is: a class of which an instance is made for each connection, when it is opened.
+    """What a sender's congestion control is: a class. Each connection gets an instance when it is opened.
 
     >>> class Sixteen:
     ...     every_ack = True

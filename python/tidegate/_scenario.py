@@ -56,7 +56,7 @@ class Spec(NamedTuple):
         files = dict(self.files)
         folder = os.path.dirname(self.path)
         for name in {*named(self.document), *named_by(self.vary)} - set(files):
-            # What cannot be read, whoever reads the scenario says, with the line.
+            # If it cannot be read, the reader of the scenario says so, with the line.
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 # Byte for byte: the results' keys are of that.
                 with open(os.path.join(folder, name), encoding="utf-8", newline="") as file:
@@ -437,7 +437,7 @@ def _from_here(key: str, value: Any) -> Any:
 
 
 def _hold_to(quantities: Optional[Sequence[str]], result: Result) -> None:
-    """Whoever asks for a curve has it: what there is depends on the scenario, so it is known when it has run."""
+    """The curves that were asked for. Which there are depends on the scenario, and is known once it has run."""
     there = set(result.series["quantity"]) if quantities else set()
     for quantity in quantities or ():
         if quantity not in there:

@@ -85,7 +85,7 @@ class Case(NamedTuple):
 
 
 def by_turns(cases: Sequence[Case], unit: str, takes: int) -> Iterator[Row]:
-    """The medians of so many measurements of each."""
+    """The medians of that many measurements of each."""
     speeds: dict[str, list[float]] = {case.name: [] for case in cases}
     for _ in range(takes):
         for case in cases:
@@ -289,7 +289,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     parser.add_argument("--program", metavar="FILE", help="tidegate, to compare runs with; the one in PATH if none is named")
     parser.add_argument("--pcc-rl", metavar="FOLDER", help="a checkout of PCC-RL, to compare steps with")
     parser.add_argument("--sweep", metavar="N", type=int, default=0, help="a sweep of N runs on threads, processes and Dask, too")
-    parser.add_argument("--takes", type=int, default=5, help="measurements of each, of which the median counts [5]")
+    parser.add_argument("--takes", type=int, default=5, help="measurements of each; the median counts [5]")
     parser.add_argument("--seconds", type=float, default=0.5, help="of a measurement of steps [0.5]")
     parser.add_argument("--json", action="store_true", help="for programs")
     said = parser.parse_args(arguments)

@@ -59,7 +59,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Prints a table."""
     parser = argparse.ArgumentParser(prog="python -m tidegate.bench_laws", description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="virtual time of a run in s (default: 5)")
-    parser.add_argument("--takes", type=int, default=60, help="runs of each kind, of which the fastest counts (default: 60)")
+    parser.add_argument("--takes", type=int, default=60, help="runs of each kind; the fastest counts (default: 60)")
     asked = parser.parse_args(arguments)
     s = scenario(asked.seconds)
 

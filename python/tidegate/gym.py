@@ -31,7 +31,7 @@ from ._scenario import Scenario
 from ._session import Session, _number
 
 World = Union[Scenario, Sequence[Scenario], Callable[[numpy.random.Generator], Scenario]]
-"""Where an episode takes place: a scenario, some of which one is drawn, or what makes one."""
+"""Where an episode takes place: a scenario; a list of them, to draw from; or a function that makes one."""
 
 Vector = NDArray[numpy.float32]
 

@@ -53,7 +53,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
     Ok(Figure {
         id: "beside",
         title: "Beside traffic that nobody controls",
-        claim: "Whoever was first, we keep 90 % of what untouched Linux would get or of an even share, whichever is less, \
+        claim: "Whichever flow was first, we keep 90 % of what untouched Linux would get or of an even share, whichever is less, \
                 and nowhere less than 75 %; beside datagrams and a held flow 80 % of what Linux would get. We take no more \
                 than an even share and a tenth of the link, unless Linux does. The queue is drained within 5 s of the \
                 other's end. DRWA takes the other's queue for its own and starves.",

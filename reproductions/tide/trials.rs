@@ -22,7 +22,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// These workloads on `path` for that many seconds, all of which count.
+    /// These workloads on `path` for that many seconds; all of them count.
     pub fn new(subject: &str, path: &Path, duration_s: f64, workloads: Vec<Workload>) -> Self {
         Self {
             path: path.clone(),

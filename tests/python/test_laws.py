@@ -42,7 +42,7 @@ class Sixteen:
 
 
 class Fixed:
-    """A window of so many bytes."""
+    """A window of that many bytes."""
 
     def __init__(self, bytes=60_000):
         self.bytes = bytes

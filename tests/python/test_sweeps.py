@@ -42,7 +42,7 @@ def test_without_a_folder_rows_are_the_same(sweep, tmp_path):
     assert sweep.run().to_dict() == sweep.run(out=tmp_path).to_dict()
 
 
-def test_the_same_files_whoever_does_the_work(sweep, tmp_path):
+def test_the_same_files_by_threads_and_by_processes(sweep, tmp_path):
     sweep.run(out=tmp_path / "threads", threads=2)
     one = shards(tmp_path / "threads")
     assert len(one) == 6

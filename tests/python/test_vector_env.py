@@ -20,7 +20,7 @@ REWARDS = ["tide", "pcc", "orca"]
 
 @pytest.fixture
 def world(small):
-    """Episodes of 250 and 150 steps, with losses, one of which is drawn."""
+    """Episodes of 250 or 150 steps, as is drawn, with losses."""
     small["down"].update(loss={"random": 0.002}, queue={"packets": 80})
     small["warmup_s"], small["duration_s"] = 0, 3
     other = small.copy()
@@ -182,7 +182,7 @@ def test_an_interrupt_ends_a_long_step_and_others_may_run_meanwhile(small):
 
 
 def helpers(count):
-    """How many threads help with steps, as soon as they are so many, or after ten seconds."""
+    """How many threads help with steps, as soon as that many do, or after ten seconds."""
     began = time.monotonic()
     while True:
         names = [name(task) for task in os.listdir("/proc/self/task")]

@@ -139,7 +139,7 @@ fn weights(file: &File) -> Result<devices::Terms, LoadError> {
         let asked = entry.get_ref();
         if asked.mac.is_none() && asked.name.is_none() && asked.address.is_empty() {
             let message =
-                "this device has neither mac nor name nor address, of which one is expected";
+                "this device has neither mac nor name nor address, expected one of them";
             return Err(file.complain(entry, message.into()));
         }
         terms.extend(each(&asked.address).into_iter().map(|address| {

@@ -17,7 +17,7 @@ pub use curves::{curve, link_curves, ms};
 pub use demand::{Demand, demand};
 pub use distribution::Distribution;
 pub use player::Player;
-pub use quantiles::{Durations, quantiles};
+pub use quantiles::{Durations, median, quantile, quantiles};
 pub use record::{LinkRecord, Passage, Window};
 
 /// Time between two samples of a flow.

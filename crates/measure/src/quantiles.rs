@@ -64,5 +64,20 @@ pub fn quantiles(mut values: Vec<f64>) -> Quantiles {
     }
 }
 
+/// The value below which `part` of the values lie, interpolated linearly; none without values.
+pub fn quantile(values: &[f64], part: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = part * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (place as usize, (place as usize + 1).min(sorted.len() - 1));
+    let between = place - below as f64;
+    Some(sorted[below] + (sorted[above] - sorted[below]) * between)
+}
+
+/// The median.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,7 @@ impl Outline {
     }
 }
 
-/// The runs of a sweep, all of which can be run.
+/// The runs of a sweep. Each can be run.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Sweep {
     variants: Vec<Outline>,

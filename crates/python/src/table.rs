@@ -85,7 +85,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of columns with the same length, the first of which tell the rows apart.
+    /// A table of columns with the same length; the first ones tell the rows apart.
     pub fn new(columns: Vec<(String, Values)>, telling: usize) -> Self {
         debug_assert!(columns.windows(2).all(|c| c[0].1.len() == c[1].1.len()));
         Self { columns, telling }

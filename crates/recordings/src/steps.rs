@@ -90,7 +90,7 @@ fn without_repetitions(
     }
     if repeated > 0 {
         notes.push(format!(
-            "samples with the time of the one before, of which the mean was taken: {repeated}"
+            "samples with the time of the one before, averaged with it: {repeated}"
         ));
     }
     Ok(kept)

@@ -1,4 +1,4 @@
-//! Videos in several bit rates, of which the player chooses segment by segment.
+//! Videos in several bit rates: the player chooses one for each segment.
 
 use crate::complaints::Complaints;
 use schemars::JsonSchema;
@@ -27,11 +27,11 @@ pub struct AdaptiveVideoSpec {
     #[serde(default = "four")]
     #[schemars(range(min = 0.01, max = 86_400.0))]
     pub startup_s: f64,
-    /// Of `bba`: up to so many buffered seconds it asks for the lowest rate.
+    /// Of `bba`: it asks for the lowest rate while at most that many seconds are buffered (the reservoir).
     #[serde(default = "five")]
     #[schemars(range(min = 0.0, max = 86_400.0))]
     pub reservoir_s: f64,
-    /// Of `bba`: with so many more it asks for the highest.
+    /// Of `bba`: it asks for the highest rate once that many seconds more are buffered (the cushion).
     #[serde(default = "ten")]
     #[schemars(range(min = 0.001, max = 86_400.0))]
     pub cushion_s: f64,

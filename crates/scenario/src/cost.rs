@@ -274,7 +274,7 @@ struct Way {
     mean_bytes: Option<f64>,
 }
 
-/// What a workload of that kind sends for so many seconds.
+/// What a workload of that kind sends in that many seconds.
 fn of_kind(does: &WorkloadKind, way: &Way, seconds: f64) -> Load {
     let Way {
         carried,

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub(crate) use walk::Number;
 use walk::{Found, walk};
 
-/// The lowest and the highest value of a number, both of which it may have, and its unit.
+/// The lowest and the highest value that a number may have, and its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// The lowest.

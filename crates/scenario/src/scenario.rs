@@ -52,7 +52,7 @@ fn one() -> u64 {
 }
 
 impl Scenario {
-    /// These workloads over a link each way for so many seconds, of which all count, and everything else as it is by
+    /// These workloads over a link each way for that many seconds, which all count, and everything else as it is by
     /// itself.
     pub fn new(
         name: impl Into<String>,

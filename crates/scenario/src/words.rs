@@ -9,7 +9,7 @@ pub(crate) fn law(_: &mut SchemaGenerator) -> Schema {
     one_of(Law::ALL.map(|law| (law.name(), law.about())))
 }
 
-/// The laws, of which there may be none.
+/// The laws, and none.
 pub(crate) fn law_or_not(generator: &mut SchemaGenerator) -> Schema {
     let law = law(generator);
     json_schema!({ "anyOf": [law, { "type": "null" }] })

@@ -233,7 +233,7 @@ pub enum WorkloadKind {
         #[schemars(range(min = 0.01, max = 86_400.0))]
         startup_s: f64,
     },
-    /// A video in several bit rates, of which its player chooses segment by segment. For the simulator.
+    /// A video in several bit rates: its player chooses one for each segment. For the simulator.
     AdaptiveVideo(AdaptiveVideoSpec),
     /// As many bytes as TCP carries, to an application that reads them at a rate of its own.
     Reader {

@@ -15,7 +15,7 @@ use tidegate_time::Instant;
 /// Bits a second of all echoes to one server.
 const ECHO_BPS: u64 = 10_000;
 
-/// How long echoes continue for a flow of which nothing arrives.
+/// How long echoes continue after the last packet of a flow.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A packet that waits.

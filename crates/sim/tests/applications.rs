@@ -3,6 +3,7 @@
 mod common;
 
 use common::{assert_near, flow, run, scenario, try_run};
+use tidegate_scenario::Direction;
 
 /// Round trip of 20 Mbit/s down, 5 up and 20 ms each way, for small packets.
 const RTT_MS: f64 = 40.1;
@@ -32,6 +33,30 @@ fn an_object_takes_the_round_trips_of_slow_start() {
         );
     }
     assert!(run.flows.is_empty());
+}
+
+/// At once, one after the other, overlapping, and with a pause between them.
+#[test]
+fn flows_together_bring_no_more_than_the_link_carries() {
+    for terms in [
+        [(0, 12), (0, 12), (0, 12)],
+        [(0, 4), (4, 8), (8, 12)],
+        [(0, 9), (3, 6), (5, 12)],
+        [(0, 2), (7, 10), (9, 12)],
+    ] {
+        let flow = |(n, (start, stop)): (usize, &(u32, u32))| {
+            format!(
+                "{{ name = '{n}', start_s = {start}, stop_s = {stop}, does = {{ bulk = {{}} }} }}"
+            )
+        };
+        let flows: Vec<String> = terms.iter().enumerate().map(flow).collect();
+        let run = run(&scenario(20.0, 12.0, 100, &flows.join(", ")));
+        let mbps = run.goodput_bps(Direction::Down).unwrap() / 1e6;
+        let payload = 20.0 * 1448.0 / 1500.0;
+        assert!(mbps > 0.9 * payload && mbps <= payload, "{terms:?}: {mbps}");
+        let met = terms.iter().map(|t| t.0).max() < terms.iter().map(|t| t.1).min();
+        assert_eq!(run.flows_met(Direction::Down), met, "{terms:?}");
+    }
 }
 
 #[test]

@@ -127,8 +127,7 @@ fn significant(value: f64) -> String {
     }
 }
 
-/// The median; the larger of two middle values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// The median; NaN without values.
+fn median(values: Vec<f64>) -> f64 {
+    tidegate_measure::median(&values).unwrap_or(f64::NAN)
 }

@@ -48,7 +48,7 @@ pub struct Packet {
     pub ecn: u8,
     /// IPv4 options, a multiple of 4 bytes.
     pub ip_options: Vec<u8>,
-    /// IPv6 extension headers: the number of each and its bytes, of which the first is written here.
+    /// IPv6 extension headers: the number of each and its bytes; the first byte is written here.
     pub extensions: Vec<(u8, Vec<u8>)>,
     /// Whether IPv6's header has length 0: an option may have the length, or nothing has it.
     pub jumbo: bool,

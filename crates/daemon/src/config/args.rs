@@ -110,16 +110,16 @@ pub struct RunArgs {
     /// difference
     #[arg(long, value_name = "PART", value_parser = compared_part)]
     pub compare: Option<f64>,
-    /// Write a summary to the log every so many seconds; 0: never
+    /// Write a summary to the log each time that many seconds have passed; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub account: u32,
-    /// Write to the log every so many seconds what that time was like, a week if nobody says otherwise; 0: never
+    /// Write to the log what the last time was like, each time that many seconds have passed; a week by default; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = WEEK, hide_default_value = true)]
     pub weekly: u32,
     /// One JSON object a second on standard output, instead of text
     #[arg(long)]
     pub json: bool,
-    /// Stop by itself after so many seconds
+    /// Stop by itself after that many seconds
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
     /// The socket where `tidegate top` finds this agent; by default /run/tidegate/agent.sock, or, while an agent of

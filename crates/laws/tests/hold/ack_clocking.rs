@@ -66,7 +66,7 @@ impl Asked {
     }
 }
 
-/// The answers of CUBIC and of Reno, two of which are needed, one to two round trips after the signal; how long a round
+/// The answers of CUBIC and of Reno: two are needed, one to two round trips after the signal; how long a round
 /// trip takes does not matter.
 #[test]
 fn a_window_that_falls_and_stays_there_is_clocked() {

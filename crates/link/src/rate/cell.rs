@@ -18,7 +18,7 @@ use strum::{Display, EnumString, VariantNames};
 ///
 /// They were modelled on traces recorded by saturating US networks on the road (Winstein, Sivaraman,
 /// Balakrishnan, "Stochastic forecasts achieve high throughput and low delay over cellular
-/// networks", NSDI 2013), of which none is shipped. In Mbit/s over windows of one second, with
+/// networks", NSDI 2013); none of them is shipped. In Mbit/s over windows of one second, with
 /// *gap*, the longest time in milliseconds without an opportunity to send 1500 bytes:
 ///
 /// | | minutes | mean | p5 | p50 | p95 | gap |

@@ -1,4 +1,4 @@
-use super::{Durations, quantiles};
+use super::{Durations, median, quantile, quantiles};
 use std::time::Duration;
 use tidegate_scenario::Quantiles;
 
@@ -58,4 +58,13 @@ fn more_than_an_hour_is_an_hour() {
     let mut histogram = Durations::new();
     histogram.record(Duration::from_secs(7200));
     assert!((histogram.quantiles_ms().max / 3_600_000.0 - 1.0).abs() < 1e-3);
+}
+
+#[test]
+fn quantiles_lie_between_values() {
+    assert_eq!(median(&[]), None);
+    assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+    assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    assert_eq!(quantile(&[1.0, 2.0], 0.95), Some(1.95));
+    assert_eq!(quantile(&[7.0], 0.95), Some(7.0));
 }

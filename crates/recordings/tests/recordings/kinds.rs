@@ -64,7 +64,7 @@ fn five_g_dataset() {
         "{notes}"
     );
     assert!(
-        notes.contains("with the time of the one before, of which the mean was taken: 1"),
+        notes.contains("with the time of the one before, averaged with it: 1"),
         "{notes}"
     );
     let up = read(text("5gdataset.csv"), &up()).unwrap();

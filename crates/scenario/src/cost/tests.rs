@@ -1,7 +1,7 @@
 use crate::Scenario;
 use std::path::Path;
 
-/// A run of so many seconds over 100/20 Mbit/s with that workload, and what is said of it.
+/// What is said of a run of that many seconds over 100/20 Mbit/s with that workload.
 fn said(duration_s: f64, down: &str, does: &str) -> Result<(), String> {
     let text = format!(
         "name = \"cost\"\nduration_s = {duration_s}\n[down]\n{down}\n[up]\nrate = {{ constant_mbps = 20 }}\ndelay_ms = 20\n\

@@ -1,4 +1,4 @@
-//! Recordings that have been read, each once: however long, as a stream, of which only what it says is kept.
+//! Recordings that have been read, each once: however long, as a stream. Only its content is kept, not its text.
 
 use crate::text::open;
 use crate::{LoadError, SizeTable};
@@ -141,7 +141,7 @@ impl Recordings {
         path: &Path,
         text: Option<&str>,
     ) -> Result<(Arc<R>, blake3::Hash), LoadError> {
-        // Whoever comes meanwhile waits for what is being read.
+        // Another thread that wants it waits until it has been read.
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = (path.to_owned(), R::KIND);
         if let Some((content, hash)) = inner.read.get(&known)

@@ -32,7 +32,7 @@ impl Display for Number {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Found {
     Number(Number),
-    /// A list of so many items.
+    /// A list of that many items.
     List(usize),
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn walk(value: &impl Serialize, cursor: Cursor<'static>, tell: &mut T
         place: &mut place,
         tell,
     };
-    // A map, of which a scenario has none, would be the only error.
+    // Only a map would be an error, and a scenario has none.
     value
         .serialize(walk)
         .expect("tables, lists, words and numbers");

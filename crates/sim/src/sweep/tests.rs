@@ -26,7 +26,7 @@ fn taken(
 }
 
 #[test]
-fn results_come_in_order_whoever_is_first() {
+fn results_come_in_order_of_the_jobs() {
     // Later jobs are faster.
     let work = |job: usize| {
         thread::sleep(Duration::from_millis(20 - job as u64));

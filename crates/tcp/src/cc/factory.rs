@@ -79,7 +79,7 @@ impl Factory {
     }
 
     /// Lets it ask for ECN whatever the configuration, and its packets carry `codepoint`. If it needs classic ECN, it
-    /// is told each packet's mark, as DCTCP is. No effect on this crate's own algorithms, each of which knows what it
+    /// is told each packet's mark, as DCTCP is. No effect on this crate's own algorithms: each knows what it
     /// needs.
     pub fn with_ecn(mut self, needs: EcnMode, codepoint: Ecn) -> Self {
         if let Self::Own { needs_ecn, ect, .. } = &mut self {

@@ -23,7 +23,7 @@ pub enum Shares {
     /// Among the flows.
     #[default]
     ByFlow,
-    /// Among devices, each of which divides its part among its flows; the connection belongs to the device with this
+    /// Among devices; each divides its part among its flows. The connection belongs to the device with this
     /// number. `None`: the connection is a device by itself.
     ByDevice(Option<u32>),
 }

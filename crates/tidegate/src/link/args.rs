@@ -36,7 +36,7 @@ pub struct LinkArgs {
     /// it: --down 'steps = [[0, 20], [30, 2]]'
     #[arg(long, value_name = "RATE|CELL|FILE", default_value = "lte")]
     pub down: String,
-    /// Away from it, likewise
+    /// Away from it, in the same way
     #[arg(long, value_name = "RATE|CELL|FILE", default_value = "5")]
     pub up: String,
     /// Propagation delay, one way

@@ -46,7 +46,7 @@ pub struct RecvArgs {
     /// Where the receiver's key is kept; in the user's own state folder if absent
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Largest size of a file, such as 2GB; by default what the folder has room for, of which a twentieth stays free
+    /// Largest size of a file, such as 2GB; by default what the folder has room for, less a twentieth that stays free
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_size: Option<u64>,
     /// Replace files that exist

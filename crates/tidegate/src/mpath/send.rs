@@ -186,7 +186,7 @@ impl Summary {
             let there = match file.resumed_at {
                 0 => String::new(),
                 all if all == file.bytes => ", was there already".into(),
-                some => format!(", of which {} were there", HumanBytes(some)),
+                some => format!("; {} of them were there", HumanBytes(some)),
             };
             writeln!(out, "{name}: {length}{there}, BLAKE3 {}", file.blake3)?;
         }

@@ -32,7 +32,7 @@ pub struct ReproduceArgs {
     /// that you name. Needs root
     #[arg(long, requires = "what")]
     pub lab: bool,
-    /// Repeat every run with so many seeds
+    /// Repeat every run with that many seeds
     #[arg(long, requires = "what", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
     /// Runs at a time; as many as there are cores by default

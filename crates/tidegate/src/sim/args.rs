@@ -24,7 +24,7 @@ pub struct SimArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Repeat everything with so many seeds, beginning with the scenario's own, and show means with 95 % confidence
+    /// Repeat everything with that many seeds, beginning with the scenario's own, and show means with 95 % confidence
     /// intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,

@@ -1,12 +1,13 @@
 //! A trial's result, as `--json` prints it.
 
 use super::ping::By;
-use super::slot::{Measured, Slot, median, quantile};
+use super::slot::{Measured, Slot};
 use super::verdict::{Finding, judge};
 use super::words;
 use serde::Serialize;
 use std::net::SocketAddr;
 use tidegate_laws::Law;
+use tidegate_measure::{median, quantile};
 
 /// What was tried, and where.
 #[derive(Clone, Debug, Serialize)]

@@ -1,9 +1,10 @@
 //! Shows how far a trial has come: a bar on a terminal, otherwise a line per slot.
 
 use super::plan::{Plan, Planned, Purpose};
-use super::slot::{Slot, median};
+use super::slot::Slot;
 use std::io::IsTerminal;
 use std::time::Instant;
+use tidegate_measure::median;
 use tidegate_terminal::Bar;
 use tidegate_terminal::warn;
 

@@ -5,7 +5,7 @@ use super::losses::losses;
 use super::ping::{EVERY, Pinger};
 use super::plan::{DRAINS, Plan, Planned, Purpose};
 use super::progress::Progress;
-use super::slot::{CutShort, Measured, RoundTrip, Slot, median, quantile};
+use super::slot::{CutShort, Measured, RoundTrip, Slot};
 use super::steering::Steering;
 use super::verdict::wants_check;
 use anyhow::{Result, bail};
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tidegate_agent::{Direction, Meter};
+use tidegate_measure::{median, quantile};
 
 /// How long the idle link is measured.
 const IDLE: Duration = Duration::from_secs(3);

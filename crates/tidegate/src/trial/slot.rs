@@ -126,32 +126,3 @@ impl Way {
         self.reached_bytes + self.held_bytes + self.left_bytes + self.windowless_bytes
     }
 }
-
-/// The value below which `part` of the values lie, interpolated linearly; none without values.
-pub fn quantile(values: &[f64], part: f64) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = part * sorted.len().checked_sub(1)? as f64;
-    let (below, above) = (place as usize, (place as usize + 1).min(sorted.len() - 1));
-    let between = place - below as f64;
-    Some(sorted[below] + (sorted[above] - sorted[below]) * between)
-}
-
-/// The median.
-pub fn median(values: &[f64]) -> Option<f64> {
-    quantile(values, 0.5)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_lie_between_values() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!(quantile(&[1.0, 2.0], 0.95), Some(1.95));
-        assert_eq!(quantile(&[7.0], 0.95), Some(7.0));
-    }
-}

@@ -2,9 +2,10 @@
 
 use super::plan::Purpose;
 use super::sign_flip::SignFlip;
-use super::slot::{CutShort, Measured, Slot, median, quantile};
+use super::slot::{CutShort, Measured, Slot};
 use serde::Serialize;
 use tidegate_agent::{Direction, Holding};
+use tidegate_measure::{median, quantile};
 
 /// Nobody notices a smaller difference of the median delay, in ms: it gives no verdict, however significant it is.
 pub const NOTICEABLE_MS: f64 = 10.0;

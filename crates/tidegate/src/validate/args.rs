@@ -31,7 +31,7 @@ pub struct ValidateArgs {
     /// Only the scenario of this name, repeatable
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// Run each so many times, each with another seed and start, and compare the medians
+    /// Run each that many times, with another seed and start each time, and compare the medians
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
     /// Instead of a folder's scenarios, run N random ones: each once on the kernel and thirty times in the simulator, and
@@ -48,7 +48,7 @@ pub struct ValidateArgs {
     /// Hold the simulator against the kernel's results that `--out` has kept in this folder; needs no root without `--small`
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenarios", "only", "repeat", "html", "random"])]
     pub again: Option<PathBuf>,
-    /// Make so many of the kept scenarios that differ most small, in some minutes each, and show their curves; 1 with `--out`
+    /// Reduce that many of the kept scenarios, those that differ most, to small ones (some minutes each), and show their curves; 1 with `--out`
     #[arg(long, value_name = "N")]
     pub small: Option<usize>,
     /// Run random scenarios in which a number is off by a factor of two N times more on the kernel, one by one: it is off

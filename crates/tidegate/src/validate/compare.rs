@@ -111,14 +111,9 @@ fn error(kernel: f64, sim: f64) -> f64 {
     ((sim - kernel) / base).abs()
 }
 
-/// The median; of an even number of values, the mean of the middle two; NaN without values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let (upper, lower) = (values.len() / 2, values.len().saturating_sub(1) / 2);
-    match values.get(upper) {
-        Some(high) => (values[lower] + high) / 2.0,
-        None => f64::NAN,
-    }
+/// The median; NaN without values.
+fn median(values: Vec<f64>) -> f64 {
+    tidegate_measure::median(&values).unwrap_or(f64::NAN)
 }
 
 /// Whether a number differs without a known reason.

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 static struct shared {
-	/* A call in so many fails; 0: none. */
+	/* One call of that many fails; 0: none. */
 	_Atomic uint32_t once_in;
 	_Atomic uint32_t failed;
 	_Atomic uint64_t state;

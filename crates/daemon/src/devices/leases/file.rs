@@ -12,7 +12,7 @@ const PEOPLE: u32 = 1000;
 /// The longest list, in bytes: more addresses than a router assigns.
 const MOST: u64 = 4 << 20;
 
-/// Reads the file that the user named, whoever owns it.
+/// Reads the file that the user named; anybody may own it.
 pub fn read(path: &Path) -> io::Result<String> {
     read_of(path, OFlag::empty(), u32::MAX)
 }

@@ -11,7 +11,7 @@ fn in_folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     folder
 }
 
-/// 400 Mbit/s for a minute: 2,000,000 lines, 12.6 MB, of which the 4 MB of a configuration would be a third.
+/// 400 Mbit/s for a minute: 2,000,000 lines, 12.6 MB, three times as much as a configuration may have.
 #[test]
 fn a_recording_may_be_longer_than_a_configuration() {
     let mut text = String::new();

@@ -122,7 +122,7 @@ fn slow_rates_are_allowed_a_packet_and_looked_at_less_often() {
     assert_eq!(autorate.directions.map(|shaped| shaped.load), [100, 50]);
 }
 
-/// Ten times 12 000 bit at 1 Mbit/s and 960 kbit/s: 240 and 250 ms, for both of which it sleeps 200 ms.
+/// Ten times 12 000 bit at 1 Mbit/s and 960 kbit/s: 240 and 250 ms. It sleeps 200 ms for either.
 #[test]
 fn looks_are_tenths_of_a_second_apart() {
     assert_eq!(around(1_000).monitor_interval(), ms(200));

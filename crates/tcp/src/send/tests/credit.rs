@@ -34,7 +34,7 @@ fn on_credit() -> Script {
 fn the_window_is_what_fits_and_what_will_be_read() {
     let mut s = on_credit();
     assert_eq!(s.sender.flow_window(), 20 * MSS);
-    // Eight have arrived, three of which were read.
+    // Eight have arrived, and three of them were read.
     s.window = 5 * MSS;
     s.at(100).ack(8, &[]);
     assert_eq!(s.sender.window_end(), 1 + 23 * MSS);
