@@ -138,8 +138,7 @@ fn weights(file: &File) -> Result<devices::Terms, LoadError> {
     for entry in &file.devices {
         let asked = entry.get_ref();
         if asked.mac.is_none() && asked.name.is_none() && asked.address.is_empty() {
-            let message =
-                "this device has neither mac nor name nor address, expected one of them";
+            let message = "this device has neither mac nor name nor address, expected one of them";
             return Err(file.complain(entry, message.into()));
         }
         terms.extend(each(&asked.address).into_iter().map(|address| {

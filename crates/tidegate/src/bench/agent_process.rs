@@ -68,15 +68,19 @@ impl AgentProcess {
             .stdout
             .as_mut()
             .context("standard output is a pipe")?;
-        let mut line = String::new();
-        BufReader::new(out).read_line(&mut line)?;
-        ensure!(
-            ["steering", "watching"]
+        // What it has to say about the interfaces may come first.
+        let mut said = Vec::new();
+        for line in BufReader::new(out).lines() {
+            let line = line?;
+            if ["steering", "watching"]
                 .iter()
-                .any(|verb| line.starts_with(verb)),
-            "the agent does not begin: {line}"
-        );
-        Ok(agent)
+                .any(|verb| line.starts_with(verb))
+            {
+                return Ok(agent);
+            }
+            said.push(line);
+        }
+        bail!("the agent does not begin: {}", said.join("\n"))
     }
 
     /// Spawns the process from a thread that lives as long as it does: PR_SET_PDEATHSIG refers to the parent thread,
