@@ -26,6 +26,15 @@ pub enum GateError {
 }
 
 impl GateError {
+    /// The error and what caused it, in a line.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let first: &dyn std::error::Error = self;
+        let causes = std::iter::successors(Some(first), |error| error.source());
+        let words: Vec<_> = causes.map(ToString::to_string).collect();
+        words.join(": ")
+    }
+
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }

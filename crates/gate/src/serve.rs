@@ -64,17 +64,11 @@ where
             server.end().and(outcome)
         }
         Err(error) => {
-            let reply = Reply::Refused(in_words(&error));
+            let reply = Reply::Refused(error.in_words());
             channel.send(&reply, &[]).map_err(GateError::Gone)?;
             Err(error)
         }
     }
-}
-
-fn in_words(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let words: Vec<_> = causes.map(ToString::to_string).collect();
-    words.join(": ")
 }
 
 struct Server<L: Law> {
@@ -229,7 +223,7 @@ impl<L: Law> Server<L> {
         };
         let reply = match done {
             Ok(()) => Reply::Done,
-            Err(error) => Reply::Refused(in_words(&error)),
+            Err(error) => Reply::Refused(error.in_words()),
         };
         let told = channel.send(&reply, &[]).is_ok();
         match self.failed {

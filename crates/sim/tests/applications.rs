@@ -53,7 +53,8 @@ fn flows_together_bring_no_more_than_the_link_carries() {
         let run = run(&scenario(20.0, 12.0, 100, &flows.join(", ")));
         let mbps = run.goodput_bps(Direction::Down).unwrap() / 1e6;
         let payload = 20.0 * 1448.0 / 1500.0;
-        assert!(mbps > 0.9 * payload && mbps <= payload, "{terms:?}: {mbps}");
+        // Slow start and the pauses of senders cost a flow of two seconds more than a long one.
+        assert!(mbps > 0.8 * payload && mbps <= payload, "{terms:?}: {mbps}");
         let met = terms.iter().map(|t| t.0).max() < terms.iter().map(|t| t.1).min();
         assert_eq!(run.flows_met(Direction::Down), met, "{terms:?}");
     }

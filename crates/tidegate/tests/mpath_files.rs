@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -235,7 +236,8 @@ fn the_receiver_names_each_file_that_is_there() {
     let expected =
         "tidegate: the receiver says: second is there already; the receiver's --force replaces it";
     assert_eq!(said.trim(), expected);
-    // No transfer is running.
+    // No transfer is running, once the receiver has seen that its sender is gone.
+    thread::sleep(Duration::from_secs(1));
     recv.signal(Signal::SIGINT);
     assert!(recv.child.wait().unwrap().success());
 }

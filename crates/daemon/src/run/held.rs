@@ -27,8 +27,12 @@ pub fn tell(shared: &Shared, log: Log) {
 
 fn line(news: &News, log: Log) {
     let Some(flow) = &news.flow else {
-        let message = "the process behind the packet queue has ended: from now on UDP is left alone until the agent is started anew";
-        log.warn("hold_ended", message, json!({ "why": news.state }));
+        let cause = news.cause.as_deref().unwrap_or("unknown");
+        let message = format!(
+            "the process behind the packet queue has ended: from now on UDP is left alone until the agent is started anew; the cause: {cause}"
+        );
+        let fields = json!({ "why": news.state, "cause": cause });
+        log.warn("hold_ended", &message, fields);
         return;
     };
     let fields = json!({

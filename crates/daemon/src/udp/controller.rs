@@ -9,6 +9,7 @@ use super::{HoldCounts, Terms};
 use crate::clock::now_us;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use tidegate_agent::{AgentError, Candidate, Direction, HoldPrograms, Holding, Interface};
@@ -43,6 +44,8 @@ pub struct News {
     pub interface: String,
     /// What has happened.
     pub state: Holding,
+    /// Why the gate is lost, if it is.
+    pub cause: Option<String>,
 }
 
 /// A flow that may be held.
@@ -144,14 +147,23 @@ impl Controller {
         let now_us = now_us();
         let candidates = self.held.records().candidates();
         // Without a gate nothing is held, and the law, once it knows, signals no flow.
-        if self.has_hung_up() || self.hangs(now_us) || self.keep(&candidates, now_us).is_err() {
-            self.lose_gate();
+        if let Err(error) = self.serve(&candidates, now_us) {
+            self.lose_gate(&error);
             return false;
         }
         self.held.renew(now_us);
         self.ask(&candidates, now_us);
         self.note();
         true
+    }
+
+    /// Has the gate do what the records ask for, if it still answers.
+    fn serve(&mut self, candidates: &[Candidate], now_us: u64) -> Result<(), GateError> {
+        if self.has_hung_up() {
+            return Err(GateError::Gone(io::ErrorKind::UnexpectedEof.into()));
+        }
+        self.check_answer(now_us)?;
+        self.keep(candidates, now_us)
     }
 
     fn has_hung_up(&self) -> bool {
@@ -162,21 +174,19 @@ impl Controller {
         seen.intersects(PollFlags::POLLHUP | PollFlags::POLLERR)
     }
 
-    /// Whether the gate no longer answers: a gate that does not run would let packets wait for ever.
-    fn hangs(&mut self, now_us: u64) -> bool {
+    /// An error if the gate no longer answers: a gate that does not run would let packets wait for ever.
+    fn check_answer(&mut self, now_us: u64) -> Result<(), GateError> {
         if !self.tracked.values().any(|tracked| tracked.gated)
             || now_us.saturating_sub(self.gate_asked_us) < GATE_ASK_US
         {
-            return false;
+            return Ok(());
         }
         self.gate_asked_us = now_us;
-        self.gate
-            .counts()
-            .map(|counts| self.counts.gate = counts)
-            .is_err()
+        self.counts.gate = self.gate.counts()?;
+        Ok(())
     }
 
-    fn lose_gate(&mut self) {
+    fn lose_gate(&mut self, error: &GateError) {
         self.let_go();
         for (interface, direction) in &self.on {
             self.held.release(interface.index, *direction);
@@ -190,6 +200,7 @@ impl Controller {
             direction: Direction::Down,
             interface: String::new(),
             state: Holding::GateGone,
+            cause: Some(error.in_words()),
         });
     }
 
@@ -363,6 +374,7 @@ impl Controller {
                 direction,
                 interface,
                 state,
+                cause: None,
             });
         }
     }
