@@ -1,7 +1,7 @@
 //! Properties of every paper.
 
 use std::collections::BTreeMap;
-use tidegate_study::{Extent, Figure};
+use tidegate_study::{Claim, Extent, Figure};
 
 fn extents() -> [Extent; 3] {
     let of = |quick, lab| Extent {
@@ -47,6 +47,24 @@ fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
             );
             let namesakes = figures.iter().filter(|other| other.id == id);
             assert_eq!(namesakes.count(), 1, "{paper} {id}");
+        }
+    }
+}
+
+/// Otherwise "even the direction is wrong" would begin within the bound.
+#[test]
+fn no_effect_is_never_within_a_bound() {
+    for extent in extents() {
+        for (paper, figures) in figures(&extent) {
+            for quantity in figures.iter().flat_map(|figure| &figure.quantities) {
+                let sound = match quantity.claim {
+                    Claim::Near { .. } => true,
+                    Claim::AtMost { paper, neutral } => neutral >= paper,
+                    Claim::AtLeast { paper, neutral } => neutral <= paper,
+                };
+                let (name, claim) = (&quantity.name, &quantity.claim);
+                assert!(sound, "{paper}: {name}: {claim:?}");
+            }
         }
     }
 }

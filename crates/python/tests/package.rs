@@ -2,9 +2,12 @@
 //! its own that has what they use. And that it contains nothing unnecessary.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 use tidegate_testing::{has_program, skipped};
 
 fn root() -> PathBuf {
@@ -31,6 +34,23 @@ fn succeeded(output: &Output) -> bool {
     let printed = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     eprintln!("{}{}", printed[0], printed[1]);
     output.status.success()
+}
+
+/// Runs the command and shows what it prints as it does: a test that hangs is named by then. The output goes through a
+/// file, since what a test leaves running would keep a pipe open, and its reader waiting.
+fn shown(command: &mut Command, file: &Path) -> bool {
+    let prints = fs::File::create(file).expect("writable");
+    let mut printed = fs::File::open(file).expect("readable");
+    command.stdout(prints.try_clone().expect("a descriptor"));
+    let mut child = command.stderr(prints).spawn().expect("runs");
+    loop {
+        let ended = child.try_wait().expect("it is our child");
+        io::copy(&mut printed, &mut io::stderr()).expect("readable");
+        match ended {
+            Some(status) => return status.success(),
+            None => thread::sleep(Duration::from_millis(200)),
+        }
+    }
 }
 
 /// The interpreter of an environment that has what the tests use; none if it cannot be made.
@@ -95,7 +115,6 @@ fn the_package_does_what_its_tests_say() {
     };
     let site = package(&folder);
     let program = build().join("tidegate");
-    // What they print is shown as they print it: a test that hangs is named by then.
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&python);
         command
@@ -109,7 +128,8 @@ fn the_package_does_what_its_tests_say() {
         } else {
             eprintln!("not compared with the command line, which is not built");
         }
-        command.status().expect("runs").success()
+        command.stdin(Stdio::null());
+        shown(&mut command, &folder.join("printed"))
     };
     // A test that takes five minutes hangs: where all of its threads are is printed, and the run ends.
     let tests = run(&[

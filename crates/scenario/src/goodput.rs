@@ -31,13 +31,14 @@ impl RunResult {
     }
 
     /// Whether there was a time when all flows of this direction were there: only then do their goodputs tell how they
-    /// share.
+    /// share. One that never began, because others left it nothing, is no exception.
     pub fn flows_met(&self, direction: impl Into<FlowDirection>) -> bool {
         let direction = direction.into();
-        let own = || self.flows.iter().filter(|f| f.direction == direction);
-        let last_began = own().map(|f| f.from_s).fold(0.0, f64::max);
-        let first_ended = own().map(|f| f.to_s).fold(f64::INFINITY, f64::min);
-        last_began < first_ended || own().all(|f| f.to_s == 0.0)
+        let own = self.flows.iter().filter(|f| f.direction == direction);
+        let there: Vec<_> = own.filter(|f| f.to_s > f.from_s).collect();
+        let last_began = there.iter().map(|f| f.from_s).fold(0.0, f64::max);
+        let first_ended = there.iter().map(|f| f.to_s).fold(f64::INFINITY, f64::min);
+        last_began < first_ended
     }
 
     fn shares(&self, direction: FlowDirection) -> Vec<Share> {

@@ -117,24 +117,26 @@ impl Claim {
 
     /// The verdict on `ours`.
     ///
-    /// A claim holds if ours is within the tolerance and the confidence interval excludes "no effect"; of a claim of no
-    /// effect, if the interval is no wider than the tolerance. An effect has the paper's direction only if it surely has
-    /// `SUBSTANTIAL` of its size: the confidence interval must lie beyond that. A claim fails if the interval excludes
-    /// all that the tolerance admits. What is left is unclear.
+    /// A claim holds if ours is within the tolerance and the confidence interval excludes "no effect"; a claim of no
+    /// effect, if the interval is no wider than the tolerance, or lies within the bound. An effect has the paper's
+    /// direction only if it surely has `SUBSTANTIAL` of its size: the confidence interval must lie beyond that. A claim is
+    /// unclear if the interval leaves it open. Otherwise it fails, and so does a number that is missing (NaN).
     pub fn judge(&self, ours: &Estimate) -> Verdict {
         let margin = ours.margin.unwrap_or(0.0);
         let off = self.off(ours.value);
         let (effect, neutral) = (self.effect(), self.neutral());
-        let sure = match effect {
-            0.0 => margin <= self.within(),
+        let sure = match (self, effect) {
+            (Self::Near { within, .. }, 0.0) => margin <= *within,
+            (_, 0.0) => off <= -margin,
             _ => ours.is_beyond(neutral, effect),
         };
         let direction = effect != 0.0 && ours.is_beyond(neutral + SUBSTANTIAL * effect, effect);
         match (off <= 0.0, direction) {
             (true, _) if sure => Verdict::Holds,
+            (true, _) => Verdict::Unclear,
             (false, true) => Verdict::Direction,
-            (false, false) if off > margin => Verdict::Fails,
-            _ => Verdict::Unclear,
+            (false, false) if off <= margin => Verdict::Unclear,
+            (false, false) => Verdict::Fails,
         }
     }
 

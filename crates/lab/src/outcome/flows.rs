@@ -27,7 +27,8 @@ fn flow_result(flow: &Flow, samples: &[FlowSample], window: Window) -> FlowResul
     let began = flow.began.get().copied();
     let ended = flow.completed.get().or(flow.over.get()).copied();
     let from = began.unwrap_or(window.end).max(window.warmup);
-    let to = ended.unwrap_or(window.end).min(window.end);
+    // It may have ended in the warm-up.
+    let to = ended.unwrap_or(window.end).min(window.end).max(from);
     let bytes = flow.received() as f64 - received_before(samples, from);
     let srtts = samples
         .iter()

@@ -82,6 +82,7 @@ fn without_times_they_are_taken_to_have_been_there_together() {
 fn flows_have_met_where_all_were_there_at_a_time() {
     let met = |flows| run(flows).flows_met(Direction::Down);
     assert!(met(vec![flow(1.0, 0.0, 10.0), flow(1.0, 9.0, 20.0)]));
+    assert!(met(vec![flow(1.0, 0.0, 10.0), flow(0.0, 10.0, 10.0)]));
     assert!(!met(vec![flow(1.0, 0.0, 10.0), flow(1.0, 10.0, 20.0)]));
     assert!(!met(vec![
         flow(1.0, 0.0, 30.0),

@@ -150,7 +150,8 @@ impl Flow {
     /// The flow in the schema's terms; `end` is the end of its term.
     pub fn result(&self, end: Instant) -> FlowResult {
         let from = self.began.unwrap_or(end).max(self.window.warmup);
-        let to = self.completed.unwrap_or(end).min(end);
+        // It may have ended in the warm-up.
+        let to = self.completed.unwrap_or(end).min(end).max(from);
         let bytes = self.received - self.received_in_warmup;
         FlowResult {
             name: self.name.clone(),

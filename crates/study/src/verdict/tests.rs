@@ -40,6 +40,11 @@ fn an_interval_that_holds_both_yes_and_no_is_unclear() {
     assert_eq!(same.judge(&ours(13.5, 95.0)), Verdict::Unclear);
     assert_eq!(same.judge(&ours(20.0, 1.9)), Verdict::Unclear);
     assert_eq!(same.judge(&ours(20.0, 1.4)), Verdict::Fails);
+    // "No worse than": the interval has to lie within the bound.
+    let no_worse = Claim::at_most(1.0, 1.0);
+    assert_eq!(no_worse.judge(&ours(0.9, 0.05)), Verdict::Holds);
+    assert_eq!(no_worse.judge(&ours(0.9, 0.2)), Verdict::Unclear);
+    assert_eq!(no_worse.judge(&ours(1.3, 0.2)), Verdict::Fails);
     let at_most = Claim::at_most(0.5, 1.0);
     assert_eq!(at_most.judge(&ours(0.4, 0.7)), Verdict::Unclear);
     assert_eq!(at_most.judge(&ours(0.9, 0.5)), Verdict::Unclear);
@@ -81,6 +86,19 @@ fn a_bound_holds_on_it_and_has_a_direction_up_to_a_quarter_of_the_way() {
     assert_eq!(at_least.judge(&ours(2.0, 0.1)), Verdict::Holds);
     assert_eq!(at_least.judge(&ours(1.4, 0.1)), Verdict::Direction);
     assert_eq!(at_least.judge(&ours(1.3, 0.1)), Verdict::Fails);
+}
+
+#[test]
+fn a_number_that_is_missing_fails() {
+    for claim in [GAIN, Claim::same(1.0, 0.1), Claim::at_most(0.5, 1.0)] {
+        for margin in [None, Some(0.1), Some(f64::NAN)] {
+            let missing = Estimate {
+                value: f64::NAN,
+                margin,
+            };
+            assert_eq!(claim.judge(&missing), Verdict::Fails, "{claim:?}");
+        }
+    }
 }
 
 #[test]

@@ -183,10 +183,12 @@ impl AgentProcess {
         kill(Pid::from_raw(self.id() as i32), signal).context("signal the agent")
     }
 
-    /// Kills it.
-    pub fn kill(&mut self) -> Result<()> {
+    /// Kills it. Returns what it held.
+    pub fn kill(&mut self) -> Result<Resources> {
+        let held = self.resources()?;
         self.child.kill().context("kill the agent")?;
-        self.child.wait().context("wait for the agent").map(drop)
+        self.child.wait().context("wait for the agent")?;
+        Ok(held)
     }
 
     /// Interrupts it as a user would. Returns how many of its programs and maps stay behind.
@@ -216,7 +218,7 @@ impl Drop for AgentProcess {
 
 impl Resources {
     /// How many of its programs and maps still exist in the kernel.
-    fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         // SAFETY: both take a number and return a new descriptor, or less than 0.
         let program = |&id: &u32| unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) };
         // SAFETY: as above.

@@ -1,6 +1,7 @@
 //! Short and long connections over a link that loses, reorders and duplicates packets, from a router itself and from
 //! behind its NAT, with the agent on it, and downloads over QUIC, which it holds. Meanwhile interfaces come and go,
-//! routes move, the configuration changes, and the agent is killed and started again. No data may be damaged, no connection stuck, nothing left behind, and memory must not grow once the tables are full.
+//! routes move, the configuration changes, and the agent is killed and started again. No data may be damaged, no
+//! connection stuck, nothing left behind, and memory must not grow once the tables are full.
 
 mod connections;
 mod crowd;
@@ -259,8 +260,18 @@ impl Soaked {
                 "",
             ),
             row(
+                "looks that saw a gate lost",
+                count(self.events.gateless),
+                "",
+            ),
+            row(
                 "agents killed, and followed by another",
                 count(self.events.kills),
+                "",
+            ),
+            row(
+                "programs and maps that they left",
+                count(self.events.left),
                 "",
             ),
             row("packets carried by the link", count(self.carried), ""),
@@ -317,8 +328,13 @@ impl Soaked {
             unanswered == 0,
             "{unanswered} looks at the agent saw nothing"
         );
-        let Events { missed, idle, .. } = self.events;
         let events = &self.events;
+        let Events { missed, idle, .. } = *events;
+        ensure!(
+            events.gateless == 0,
+            "{} looks saw that the agent had lost its gate; its log has the cause",
+            events.gateless
+        );
         ensure!(
             missed == 0,
             "{missed} looks saw no agent at the link that the default route leads to"

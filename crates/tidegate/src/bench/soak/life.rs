@@ -50,6 +50,11 @@ pub struct Events {
     pub pauses: u64,
     /// Agents that were killed, and followed by another.
     pub kills: u64,
+    /// Programs and maps of theirs that the kernel still had when the next one began: before Linux 6.6 some stay until
+    /// then.
+    pub left: u64,
+    /// Looks that saw an agent without the gate that it had begun with.
+    pub gateless: u64,
     /// Packets that waited at their gates, as far as looks have seen.
     pub held: u64,
     /// Sleeps of the machine.
@@ -220,8 +225,9 @@ impl<'a> Life<'a> {
     /// Kills the agent, whose connections go on without it for a while, and starts another.
     fn kill(&mut self, agent: &mut AgentProcess) -> Result<()> {
         self.events.kills += 1;
-        agent.kill()?;
+        let killed = agent.kill()?;
         thread::sleep(Duration::from_millis(self.random.random_range(0..3000)));
+        self.events.left += killed.left() as u64;
         *agent = self.agent().context("after a kill")?;
         // Its counts begin anew, and it has been on the link for no longer than that.
         self.last_seen = None;
@@ -296,7 +302,9 @@ impl<'a> Life<'a> {
             held: snapshot.hold.map_or(0, |hold| hold.gate.waited),
         };
         let before = self.last_seen.map_or(0, |last| last.held);
-        self.events.held += seen.held - before;
+        self.events.held += seen.held.saturating_sub(before);
+        let gate_gone = snapshot.hold.is_some_and(|hold| hold.gate_gone);
+        self.events.gateless += u64::from(gate_gone);
         if let Some(last) = self.last_seen.replace(seen)
             && settled
             && last.at > self.moved
