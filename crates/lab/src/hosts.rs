@@ -4,7 +4,7 @@ use crate::address::{IpVersion, address, proxy_address, server_address};
 use crate::netlink::Interface;
 use crate::port::Port;
 use crate::sysctl;
-use crate::transport::{Transport, UserHost};
+use crate::transport::{Own, Transport, UserHost};
 use crate::tun::Tun;
 use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use tidegate_netns::Namespace;
 use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side};
-use tidegate_tcp::cc::{Algorithm, Factory};
+use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a sender waits only for its
@@ -178,19 +178,14 @@ impl Host {
         }
     }
 
-    /// The transport of a workload. With the kernel's TCP: whether it uses several paths (MPTCP). The congestion controls
-    /// are the workload's, if they are not the run's: by its name in the kernel, and that of our own TCP.
-    pub fn transport(
-        &self,
-        multipath: bool,
-        in_kernel: Option<&str>,
-        of_own: Option<Factory>,
-    ) -> Transport {
+    /// The transport of a workload. With the kernel's TCP: whether it uses several paths (MPTCP), and the workload's
+    /// congestion control, if it is not the run's. `own` is what the workload has with our own TCP.
+    pub fn transport(&self, multipath: bool, in_kernel: Option<&str>, own: Own) -> Transport {
         let in_kernel = in_kernel.unwrap_or(&self.congestion_control).to_owned();
         match &self.end {
             End::Kernel { .. } if multipath => Transport::Multipath(in_kernel),
             End::Kernel { .. } => Transport::Kernel(in_kernel),
-            End::Own { host, .. } => Transport::Own(host.clone(), of_own),
+            End::Own { host, .. } => Transport::Own(host.clone(), own),
         }
     }
 

@@ -6,14 +6,15 @@ use crate::emulator::{Emulator, LaneConfig, Record};
 use crate::hosts::{Host, Settings, of_kernel};
 use crate::machine::CpuTicks;
 use crate::outcome::RunRecord;
+use crate::own;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
 use crate::site::{self, Home, Site};
 use crate::steer::Steering;
 use crate::term::Term;
-use crate::transport::{Control, Quic, Transport, takes_quic};
+use crate::transport::{Control, Own, Quic, Transport, takes_quic};
 use crate::workload::{Applications, Task, TaskContext};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -24,7 +25,6 @@ use tidegate_netns::{Namespace, panic_text};
 use tidegate_scenario::{
     Direction, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
 };
-use tidegate_tcp::cc::{Algorithm, Factory};
 
 /// Everything that one run needs.
 pub struct Laboratory<'a> {
@@ -54,7 +54,7 @@ impl<'a> Laboratory<'a> {
         options: &'a Options<'a>,
     ) -> Result<Self> {
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
-        check_own_tcp(&settings.own_tcp, &scenario.workloads)?;
+        own::check(&settings.own_tcp, &scenario.workloads)?;
         let (sites, homes) = site::build(scenario, &settings)?;
         Ok(Self {
             sites,
@@ -106,12 +106,15 @@ impl<'a> Laboratory<'a> {
             machine_cpu,
             warnings: warnings.into_inner().unwrap_or_default(),
         };
-        Ok(Some(outcome.result(
+        let mut result = outcome.result(
             self.run,
             &self.settings.congestion_control,
             (&self.scenario.hops, self.inputs),
             self.options.series,
-        )))
+        );
+        [result.own_law, result.own_server_law] =
+            own::law_names(&self.scenario.workloads, self.options);
+        Ok(Some(result))
     }
 
     /// Starts every thread, watches them until the end, and collects their records.
@@ -243,26 +246,15 @@ impl<'a> Laboratory<'a> {
         }
         let named = workload.congestion_control.as_deref();
         let in_kernel = named.map(|name| of_kernel(name, &self.settings.own_tcp));
-        let own = match self.options.senders.and_then(|senders| senders(workload)) {
-            Some(own) => {
-                let side = workload.sender();
-                ensure!(
-                    self.settings.own_tcp.contains(&side),
-                    "workload \"{}\" has a congestion control of the caller's own, expected own_tcp = [\"{}\"], the host \
-                     that sends its data",
-                    workload.name,
-                    side.name()
-                );
-                Some(own)
-            }
-            None => named
-                .filter(|_| self.settings.own_tcp.contains(&workload.sender()))
-                .map(|name| name.parse::<Algorithm>().map(Factory::from))
-                .transpose()?,
+        let congestion_control = own::sender(workload, &self.settings, self.options)?;
+        let law = own::law(workload, &self.settings, self.options)?;
+        let own = |side| Own {
+            congestion_control: congestion_control.clone(),
+            law: law.clone().filter(|_| side != workload.sender()),
         };
-        Ok(site
-            .ends()
-            .map(|host| host.transport(site.multipath, in_kernel, own.clone())))
+        let [client, server] = site.ends();
+        Ok([(client, Side::Client), (server, Side::Server)]
+            .map(|(host, side)| host.transport(site.multipath, in_kernel, own(side))))
     }
 
     fn plumbing_losses(&self, contexts: &[TaskContext]) -> Result<u64> {
@@ -369,25 +361,6 @@ impl<'a> Laboratory<'a> {
     fn is_stopped(&self) -> bool {
         self.options.stop.load(Ordering::Relaxed)
     }
-}
-
-/// Refuses workloads that need a kernel at a host with our own TCP: echoes, commands, UDP and MPTCP.
-fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
-    for workload in workloads {
-        let needs_kernel = match &workload.does {
-            WorkloadKind::Ping { .. } | WorkloadKind::Mpath(_) | WorkloadKind::Mptcp { .. } => {
-                !own.is_empty()
-            }
-            WorkloadKind::Command { side, .. } => own.contains(side),
-            _ => workload.windowless && !own.is_empty(),
-        };
-        ensure!(
-            !needs_kernel,
-            "workload \"{}\" needs the kernel's network, expected no own_tcp beside it",
-            workload.name
-        );
-    }
-    Ok(())
 }
 
 /// The records of a run's threads.

@@ -26,6 +26,7 @@ mod laboratory;
 mod machine;
 mod netlink;
 mod outcome;
+mod own;
 mod port;
 mod run;
 mod sample;
@@ -46,7 +47,9 @@ pub use child::die_with_parent;
 pub use confine::{Caller, Rights};
 pub use emulated::EmulatedHosts;
 pub use emulator::{LaneRecord, Record};
-pub use run::{Commands, Options, Progress, Refused, Senders, check, commands_of, run_scenario};
+pub use run::{
+    Commands, Laws, Options, Progress, Refused, Senders, check, commands_of, run_scenario,
+};
 pub use shell::{
     Cause, Guest, Masquerade, Obstacle, Resolver, Uplinks, Way, check_passage, link_shell,
 };

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tidegate_scenario::{LinkInputs, ResultSet, Run, Scenario, Step, Workload, WorkloadKind};
 use tidegate_tcp::cc::{Algorithm, Factory};
+use tidegate_tcp::steer::LawFactory;
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -33,10 +34,16 @@ pub struct Options<'a> {
     /// Congestion controls of the caller's own, for workloads whose data a host of `own_tcp` sends; none for a workload:
     /// the scenario's. Results name the scenario's all the same.
     pub senders: Option<&'a Senders<'a>>,
+    /// Laws of the caller's own, for workloads whose data a host of `own_tcp` receives; none for a workload: no law.
+    /// Workloads that no law steers (`steered`) are not asked about. Results name them (`RunResult::own_law`).
+    pub laws: Option<&'a Laws<'a>>,
 }
 
 /// The congestion control of the caller's own for a workload's data, if it has one; made anew for each connection.
 pub type Senders<'a> = dyn Fn(&Workload) -> Option<Factory> + Sync + 'a;
+
+/// The law of the caller's own for a workload's data at their receiver, if it has one; made anew for each connection.
+pub type Laws<'a> = dyn Fn(&Workload) -> Option<LawFactory> + Sync + 'a;
 
 /// Whether to run a scenario's commands: the scenario may come from an untrusted source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +67,7 @@ impl Default for Options<'_> {
             commands: Commands::default(),
             output: CommandOutput::default(),
             senders: None,
+            laws: None,
         }
     }
 }

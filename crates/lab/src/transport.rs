@@ -6,7 +6,7 @@ mod quic;
 mod socket;
 
 pub use info::Info;
-pub use own::UserHost;
+pub use own::{Own, UserHost};
 pub use quic::{Control, Quic, takes_quic};
 pub use socket::{Arrival, use_congestion_control};
 
@@ -17,7 +17,6 @@ use own::{OwnListener, OwnStream};
 use quic::{QuicListener, QuicStream};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use tidegate_tcp::cc::Factory;
 
 /// The transport that a host uses.
 #[derive(Clone, Debug)]
@@ -26,8 +25,8 @@ pub enum Transport {
     Kernel(String),
     /// The same over several paths (MPTCP).
     Multipath(String),
-    /// `tidegate-tcp`, in this process; with this congestion control, if it is not the host's.
-    Own(Arc<UserHost>, Option<Factory>),
+    /// `tidegate-tcp`, in this process.
+    Own(Arc<UserHost>, Own),
     /// QUIC, over UDP of the calling thread's namespace.
     Quic(Arc<Quic>),
 }
@@ -61,7 +60,7 @@ impl Transport {
                 Ok((Listener::Kernel(listener, congestion_control.clone()), at))
             }
             Self::Own(host, own) => {
-                let listener = host.listen(own.as_ref());
+                let listener = host.listen(own);
                 let at = SocketAddr::new(address, listener.port());
                 Ok((Listener::Own(listener), at))
             }
@@ -82,7 +81,7 @@ impl Transport {
                 let stream = socket::connect(to, congestion_control, self.protocol(), term)?;
                 Ok(stream.map(Stream::Kernel))
             }
-            Self::Own(host, own) => Ok(host.connect(to, own.as_ref(), term)?.map(Stream::Own)),
+            Self::Own(host, own) => Ok(host.connect(to, own, term)?.map(Stream::Own)),
             Self::Quic(quic) => Ok(quic.connect(to, term)?.map(Stream::Quic)),
         }
     }

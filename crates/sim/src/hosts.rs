@@ -13,21 +13,12 @@ use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_laws::{Law, Params};
+use tidegate_laws::Params;
 use tidegate_scenario::{Direction, Fair, Run, Scenario, Side, Workload};
 use tidegate_tcp::cc::Manual;
-use tidegate_tcp::steer::{Edge, Shares};
+use tidegate_tcp::steer::{Edge, NO_LAW, Shares};
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State, Ticks};
 use tidegate_time::Instant;
-
-/// Measures without steering.
-const NO_LAW: Params = Params {
-    law: Law::None,
-    lambda: 0.0,
-    limit: None,
-    keep_minima: false,
-    stampless: false,
-};
 
 /// Both ends of a connection.
 #[derive(Debug)]
@@ -113,7 +104,7 @@ impl Pair {
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &mut Segment) {
         let now = network.now;
         let own = self.own.as_ref();
-        let samples = own.map(|_| own::samples(&self.edges, side));
+        let samples = own.map(|_| own::round_trips(&self.edges, side));
         if let Some(edge) = &mut self.edges[index(side)] {
             edge.arrives(&mut network.paths[index(side)], now, segment);
         }

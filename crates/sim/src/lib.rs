@@ -70,9 +70,10 @@ mod world;
 
 pub use behaviour::BEHAVIOUR_VERSION;
 pub use key::{Key, Keys};
-pub use own::{Arrival, Own, OwnLaw, Place};
+pub use own::{Own, Place};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
 pub use session::{FlowView, LinkView, Session};
 pub use sweep::in_order;
 pub use tidegate_tcp::cc::{self, Flight, Manual, RateSample};
+pub use tidegate_tcp::steer::{Arrival, OwnLaw};
 pub use tidegate_time::Instant;

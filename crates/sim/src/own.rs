@@ -3,12 +3,10 @@
 use crate::packet::index;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use tidegate_laws::Law;
-use tidegate_laws::sys::TG_DELAY_UNKNOWN;
 use tidegate_scenario::{RunResult, Side, Workload};
 use tidegate_tcp::cc::{CongestionControl, Factory};
-use tidegate_tcp::steer::Edge;
+use tidegate_tcp::steer::{Arrival, Edge, OwnLaw};
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
@@ -114,43 +112,6 @@ pub struct Place<'a> {
     pub side: Side,
 }
 
-/// A law for one connection's data, at their receiver.
-pub trait OwnLaw: fmt::Debug + Send {
-    /// Data have arrived. Returns the window in bytes to advertise to their sender from the next acknowledgement on;
-    /// none: the host's own.
-    ///
-    /// It is an upper bound. As with every law (`laws/window.h`), it only lowers what the host offers, never takes
-    /// back what was promised, and leaves at least two segments.
-    fn arrives(&mut self, arrival: &Arrival) -> Option<u32>;
-}
-
-/// Data that have arrived, with what the host knows then: the measurements of the laws in C, and the state of the
-/// stream.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arrival {
-    /// Virtual time since the start of the run.
-    pub now: Duration,
-    /// Payload of this segment, in bytes, whether or not it came before.
-    pub bytes: u32,
-    /// Bytes that have arrived in order since the connection's start, these included.
-    pub in_order_bytes: u64,
-    /// Bytes that the application has read.
-    pub read_bytes: u64,
-    /// The round trip that this segment completes, if any: measured by timestamps, or without them by the promised
-    /// window.
-    pub rtt: Option<Duration>,
-    /// The smallest round trip, corrected where the route became shorter; none before the first.
-    pub rtt_min: Option<Duration>,
-    /// How long the segment has waited in queues, by the sender's timestamps; none if unknown.
-    pub queue_delay: Option<Duration>,
-    /// Payload of a full segment in bytes, as far as is known.
-    pub segment_bytes: u32,
-    /// The window that the host has offered with its last acknowledgement, in bytes; 0 before the first.
-    pub host_window: u64,
-    /// The window that the sender was told with it.
-    pub window: u64,
-}
-
 /// The factory of congestion controls for the senders of a workload's data: the caller's own if there is one, or else
 /// `others`.
 pub fn factory(own: &Arc<dyn Own>, workload: &Workload, others: &Factory) -> Factory {
@@ -202,22 +163,7 @@ impl Steering {
         if side != self.side || segment.len == 0 {
             return;
         }
-        let measured = edge.flow().raw();
-        let micros = |us: u32| Duration::from_micros(us.into());
-        // Offset 0 is the SYN.
-        let in_order_bytes = end.receiver().next().saturating_sub(1);
-        let arrival = Arrival {
-            now: now - Instant::ZERO,
-            bytes: segment.len,
-            in_order_bytes,
-            read_bytes: in_order_bytes.saturating_sub(end.readable()),
-            rtt: (measured.samples != before).then(|| micros(measured.rtt_us)),
-            rtt_min: (measured.rtt_min_us != 0).then(|| micros(measured.rtt_min_us)),
-            queue_delay: (measured.queue_us != TG_DELAY_UNKNOWN).then(|| micros(measured.queue_us)),
-            segment_bytes: measured.mss,
-            host_window: measured.kernel_bytes.into(),
-            window: measured.sent_bytes.into(),
-        };
+        let arrival = Arrival::of(now, segment, end, edge, before);
         edge.want(self.law.arrives(&arrival));
     }
 }
@@ -236,7 +182,6 @@ pub fn name(own: &dyn Own, result: &mut RunResult) {
 }
 
 /// Number of round trips measured at an edge.
-pub fn samples(edges: &[Option<Box<Edge>>; 2], side: Side) -> u32 {
-    let edge = edges[index(side)].as_deref();
-    edge.map_or(0, |edge| edge.flow().raw().samples)
+pub fn round_trips(edges: &[Option<Box<Edge>>; 2], side: Side) -> u32 {
+    edges[index(side)].as_deref().map_or(0, Edge::round_trips)
 }

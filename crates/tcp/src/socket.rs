@@ -68,9 +68,20 @@ impl Socket {
 
     /// Makes `packet` the next packet to be sent at `now`; false if there is none.
     pub fn transmit(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
-        let Some(segment) = self.connection.transmit(now) else {
+        self.transmit_steered(now, packet, |_| {})
+    }
+
+    /// As [`Self::transmit`], with a header that `steer` may have changed.
+    pub(crate) fn transmit_steered(
+        &mut self,
+        now: Instant,
+        packet: &mut Vec<u8>,
+        steer: impl FnOnce(&mut Segment),
+    ) -> bool {
+        let Some(mut segment) = self.connection.transmit(now) else {
             return false;
         };
+        steer(&mut segment);
         wire::write(packet, &self.addresses, &segment, self.payload(&segment));
         true
     }

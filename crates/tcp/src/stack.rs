@@ -1,6 +1,7 @@
 //! Many sockets behind one device: which of them gets a packet, and what happens to the other packets.
 
 use crate::socket::Socket;
+use crate::steer::{LawFactory, OwnEdge, Paths};
 use crate::wire::{self, Addresses, Malformed, Parsed};
 use crate::{Config, Connection, Flags, Segment, Seq, State};
 use std::collections::{BTreeMap, VecDeque};
@@ -15,8 +16,10 @@ use tidegate_time::Instant;
 pub struct Stack {
     mtu: u16,
     secret: u64,
-    listeners: BTreeMap<u16, Config>,
+    listeners: BTreeMap<u16, (Config, Option<LawFactory>)>,
     sockets: BTreeMap<Addresses, Entry>,
+    /// The queues in front of this host, as far as laws of the caller's own have measured them.
+    paths: Paths,
     /// Established, and not yet handed out.
     accepted: VecDeque<Addresses>,
     resets: VecDeque<(Addresses, Segment)>,
@@ -26,6 +29,8 @@ pub struct Stack {
 struct Entry {
     socket: Socket,
     holder: Holder,
+    /// The law of the caller's own for the data that arrive.
+    edge: Option<Box<OwnEdge>>,
 }
 
 /// The holder of a socket.
@@ -47,24 +52,33 @@ impl Stack {
             secret,
             listeners: BTreeMap::new(),
             sockets: BTreeMap::new(),
+            paths: Paths::default(),
             accepted: VecDeque::new(),
             resets: VecDeque::new(),
         }
     }
 
-    /// Opens `port` for connections like `config`, whose sequence number and clock are set for each.
-    pub fn listen(&mut self, port: u16, config: Config) {
-        self.listeners.insert(port, config);
+    /// Opens `port` for connections like `config`, whose sequence number and clock are set for each; with that law for
+    /// the data that arrive, if there is one.
+    pub fn listen(&mut self, port: u16, config: Config, law: Option<LawFactory>) {
+        self.listeners.insert(port, (config, law));
     }
 
-    /// Opens a connection from `addresses`' source to its destination; false if there is one.
-    pub fn connect(&mut self, now: Instant, config: Config, addresses: Addresses) -> bool {
+    /// Opens a connection from `addresses`' source to its destination, with that law for the data that arrive, if there
+    /// is one; false if the connection exists.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        config: Config,
+        law: Option<&LawFactory>,
+        addresses: Addresses,
+    ) -> bool {
         if self.sockets.contains_key(&addresses) {
             return false;
         }
         let config = self.own(now, config, &addresses);
         let socket = Socket::connect(config, addresses, now);
-        self.hold(socket, Holder::Application);
+        self.hold(socket, Holder::Application, law);
         true
     }
 
@@ -99,7 +113,7 @@ impl Stack {
         let ours = packet.addresses.reversed();
         match self.sockets.get_mut(&ours) {
             Some(entry) if !entry.gives_way_to(&packet.segment) => {
-                if entry.receive(now, &packet) {
+                if entry.receive(now, &packet, &mut self.paths) {
                     self.accepted.push_back(ours);
                 }
             }
@@ -115,7 +129,7 @@ impl Stack {
             return true;
         }
         let mut sockets = self.sockets.values_mut();
-        if sockets.any(|entry| entry.socket.transmit(now, packet)) {
+        if sockets.any(|entry| entry.transmit(now, packet)) {
             return true;
         }
         self.sockets.retain(|_, entry| !entry.is_over());
@@ -142,10 +156,15 @@ impl Stack {
         if listener.is_some() && is_nothing(&packet.segment) {
             return;
         }
-        let config = listener.map(|config| self.own(now, config, &addresses));
-        match config.and_then(|config| Socket::accept(config, packet, now)) {
+        let accepted = listener.and_then(|(config, law)| {
+            let config = self.own(now, config, &addresses);
+            Some((Socket::accept(config, packet, now)?, law))
+        });
+        match accepted {
             // An address whose last socket is still held cannot be used again.
-            Some(socket) if !self.holds(&addresses) => self.hold(socket, Holder::Listener),
+            Some((socket, law)) if !self.holds(&addresses) => {
+                self.hold(socket, Holder::Listener, law.as_ref());
+            }
             _ => {
                 let reset = refusal(&packet.segment);
                 self.resets.extend(reset.map(|reset| (addresses, reset)));
@@ -158,9 +177,14 @@ impl Stack {
         entry.is_some_and(|entry| entry.holder == Holder::Application)
     }
 
-    fn hold(&mut self, socket: Socket, holder: Holder) {
+    fn hold(&mut self, socket: Socket, holder: Holder, law: Option<&LawFactory>) {
         let addresses = *socket.addresses();
-        self.sockets.insert(addresses, Entry { socket, holder });
+        let entry = Entry {
+            socket,
+            holder,
+            edge: law.map(|law| Box::new(law.edge())),
+        };
+        self.sockets.insert(addresses, entry);
     }
 
     /// `config` for a connection that begins now. As in Linux (`secure_tcp_seq`), initial sequence numbers follow a
@@ -180,13 +204,30 @@ impl Stack {
 
 impl Entry {
     /// A packet arrives; returns whether this has established a connection that the application may accept.
-    fn receive(&mut self, now: Instant, packet: &Parsed) -> bool {
-        self.socket.receive(now, packet);
+    fn receive(&mut self, now: Instant, packet: &Parsed, paths: &mut Paths) -> bool {
+        let socket = &mut self.socket;
+        match &mut self.edge {
+            Some(edge) => edge.arrives(paths, now, &packet.segment, || {
+                socket.receive(now, packet);
+                socket.connection()
+            }),
+            None => socket.receive(now, packet),
+        }
         let accepted = self.holder == Holder::Listener && self.connection().is_established();
         if accepted {
             self.holder = Holder::Application;
         }
         accepted
+    }
+
+    /// Makes `packet` the next packet to be sent at `now`; false if there is none.
+    fn transmit(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
+        match &mut self.edge {
+            Some(edge) => self
+                .socket
+                .transmit_steered(now, packet, |segment| edge.leaves(now, segment)),
+            None => self.socket.transmit(now, packet),
+        }
     }
 
     fn connection(&self) -> &Connection {

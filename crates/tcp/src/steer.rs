@@ -6,10 +6,14 @@
 //! start.
 
 mod edge;
+mod own;
 mod upload;
 
 pub use edge::{Edge, Paths, Shares};
+pub use own::{Arrival, LawFactory, NO_LAW, OwnLaw};
 pub use upload::UploadSteer;
+
+pub(crate) use own::OwnEdge;
 
 use crate::{Flags, Segment};
 use tidegate_laws::sys::TG_UNLIMITED as OPEN;

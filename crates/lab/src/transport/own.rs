@@ -25,6 +25,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tidegate_scenario::Side;
 use tidegate_tcp::cc::Factory;
+use tidegate_tcp::steer::LawFactory;
 use tidegate_tcp::wire::Addresses;
 use tidegate_tcp::{Config, Instant, Stack};
 
@@ -33,6 +34,15 @@ const NAP: Duration = Duration::from_millis(20);
 
 /// The first dynamic port (RFC 6335 §6).
 const FIRST_PORT: u16 = 49152;
+
+/// What sets a workload's connections apart from the others of a host.
+#[derive(Clone, Debug, Default)]
+pub struct Own {
+    /// The congestion control, if it is not the host's.
+    pub congestion_control: Option<Factory>,
+    /// The law for the data that arrive, if there is one.
+    pub law: Option<LawFactory>,
+}
 
 /// The host.
 #[derive(Debug)]
@@ -118,21 +128,22 @@ impl UserHost {
         }
     }
 
-    /// Listens at a port of its own choice; with that congestion control, if it is not the host's.
-    pub fn listen(self: &Arc<Self>, own: Option<&Factory>) -> OwnListener {
+    /// Listens at a port of its own choice.
+    pub fn listen(self: &Arc<Self>, own: &Own) -> OwnListener {
         let port = self.next_port();
-        self.lock().listen(port, self.config_with(own));
+        self.lock()
+            .listen(port, self.config_with(own), own.law.clone());
         OwnListener::new(self.clone(), port)
     }
 
-    /// Connects within `term`; none if it ended first. With that congestion control, if it is not the host's.
+    /// Connects within `term`; none if it ended first.
     ///
     /// # Errors
     /// When the peer refuses.
     pub fn connect(
         self: &Arc<Self>,
         to: SocketAddr,
-        own: Option<&Factory>,
+        own: &Own,
         term: &Term,
     ) -> Result<Option<OwnStream>> {
         let version = if to.is_ipv4() {
@@ -143,15 +154,15 @@ impl UserHost {
         let from = SocketAddr::new(address(self.side, version), self.next_port());
         let addresses = Addresses::new(from, to).context("IPv4 and IPv6 do not mix")?;
         self.act(term, |stack, now| {
-            stack.connect(now, self.config_with(own), addresses)
+            stack.connect(now, self.config_with(own), own.law.as_ref(), addresses)
         });
         OwnStream::new(self.clone(), addresses, term.clock).established(term)
     }
 
-    fn config_with(&self, own: Option<&Factory>) -> Config {
+    fn config_with(&self, own: &Own) -> Config {
         let mut config = self.config.clone();
-        if let Some(own) = own {
-            config.congestion_control = own.clone();
+        if let Some(control) = &own.congestion_control {
+            config.congestion_control = control.clone();
         }
         config
     }

@@ -5,6 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
+use tidegate_tcp::steer::LawFactory;
 use tidegate_tcp::wire::{self, Addresses};
 use tidegate_tcp::{Config, Instant, Socket, Stack, State};
 
@@ -54,7 +55,7 @@ impl Network {
     pub fn new(weather: Weather, seed: u64, server: Config) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut stacks = [0; 2].map(|_| Stack::new(MTU, random.next_u64()));
-        stacks[SERVER].listen(PORT, server);
+        stacks[SERVER].listen(PORT, server, None);
         let now = Instant::from_millis(1_000_000);
         Self {
             now,
@@ -68,12 +69,27 @@ impl Network {
     }
 
     pub fn connect(&mut self, config: Config, addresses: Addresses) {
-        assert!(self.stacks[CLIENT].connect(self.now, config, addresses));
+        self.connect_steered(config, None, addresses);
+    }
+
+    /// Opens a connection whose client has that law of its own.
+    pub fn connect_steered(
+        &mut self,
+        config: Config,
+        law: Option<&LawFactory>,
+        addresses: Addresses,
+    ) {
+        assert!(self.stacks[CLIENT].connect(self.now, config, law, addresses));
     }
 
     /// Connects and waits until the server has accepted.
     pub fn connected(&mut self, config: Config, addresses: Addresses) -> Addresses {
         self.connect(config, addresses);
+        self.accepted()
+    }
+
+    /// Waits until the server has accepted a connection.
+    pub fn accepted(&mut self) -> Addresses {
         loop {
             assert!(self.step(), "nobody accepts");
             if let Some(accepted) = self.stacks[SERVER].accept(PORT) {

@@ -119,7 +119,7 @@ fn segments_fit_the_device_in_either_version() {
     let mut network = Network::new(Weather::FINE, 1, Config::default());
     for (addresses, mss) in [(v4(), 1460), (v6(), 1440)] {
         let now = network.now;
-        assert!(network.stacks[CLIENT].connect(now, Config::default(), addresses));
+        assert!(network.stacks[CLIENT].connect(now, Config::default(), None, addresses));
         let mut syn = Vec::new();
         assert!(network.stacks[CLIENT].transmit(now, &mut syn));
         assert_eq!(wire::parse(&syn).unwrap().segment.syn.mss, Some(mss));
@@ -142,7 +142,7 @@ fn addresses_in_use_cannot_be_connected_again() {
     let mut network = Network::new(Weather::FINE, 1, Config::default());
     network.connected(Config::default(), v4());
     let now = network.now;
-    assert!(!network.stacks[CLIENT].connect(now, Config::default(), v4()));
+    assert!(!network.stacks[CLIENT].connect(now, Config::default(), None, v4()));
 }
 
 #[test]

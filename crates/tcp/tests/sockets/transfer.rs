@@ -1,10 +1,11 @@
 //! Whatever the network does, the bytes read are the bytes written.
 
-use crate::network::{CLIENT, Network, SERVER, Weather, v4, v6};
-use rand::{Rng, SeedableRng};
+use crate::network::{CLIENT, Network, PORT, SERVER, Weather, v4, v6};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 use tidegate_tcp::cc::Algorithm;
+use tidegate_tcp::steer::{Arrival, LawFactory, OwnLaw};
 use tidegate_tcp::wire::Addresses;
 use tidegate_tcp::{Config, FlowControl, Instant, ReceiveBuffer, State};
 
@@ -73,13 +74,21 @@ fn transfer(
     let mut network = Network::new(weather, seed, config.clone());
     let start = network.now;
     let accepted = network.connected(config, addresses);
+    both_ways(&mut network, (addresses, accepted), seed, len) - start
+}
+
+/// `len` bytes each way between a client and a server that are connected; when that had ended.
+fn both_ways(
+    network: &mut Network,
+    (client, server): (Addresses, Addresses),
+    seed: u64,
+    len: usize,
+) -> Instant {
+    let start = network.now;
     let (up, down) = (data(seed, len), data(!seed, len));
-    let mut ends = [
-        End::new(addresses, up.clone()),
-        End::new(accepted, down.clone()),
-    ];
+    let mut ends = [End::new(client, up.clone()), End::new(server, down.clone())];
     loop {
-        let done = [CLIENT, SERVER].map(|which| ends[which].serve(&mut network, which));
+        let done = [CLIENT, SERVER].map(|which| ends[which].serve(network, which));
         if done == [true; 2] {
             break;
         }
@@ -97,9 +106,9 @@ fn transfer(
         ends[SERVER].read == up && ends[CLIENT].read == down,
         "contents"
     );
-    let took = network.now - start;
-    both_end_well(&mut network, addresses, accepted);
-    took
+    let end = network.now;
+    both_end_well(network, client, server);
+    end
 }
 
 fn both_end_well(network: &mut Network, client: Addresses, server: Addresses) {
@@ -225,6 +234,55 @@ fn through_adaptive_flow_control() {
         }
         assert!(client.read == down, "contents");
         assert!(refused > 0, "the buffer never overflowed");
+    }
+}
+
+/// Windows of up to this many bytes, as chance has it; counts what it was told.
+#[derive(Debug)]
+struct Whims {
+    random: Pcg64Mcg,
+    most: u32,
+    in_order: u64,
+}
+
+impl OwnLaw for Whims {
+    fn arrives(&mut self, arrival: &Arrival) -> Option<u32> {
+        assert!(arrival.in_order_bytes >= self.in_order && arrival.bytes > 0);
+        assert!(arrival.read_bytes <= arrival.in_order_bytes);
+        self.in_order = arrival.in_order_bytes;
+        Some(self.random.random_range(0..=self.most))
+    }
+}
+
+/// Laws of the caller's own at both ends: no byte is lost, and 20 kB a round trip of 20 ms take a second for 1 MB.
+#[test]
+fn with_laws_of_the_callers_own() {
+    let stormy = Weather {
+        loss: 0.01,
+        duplication: 0.02,
+        reordering: 0.03,
+    };
+    let law = |most| {
+        LawFactory::new("whims", move || {
+            let random = Pcg64Mcg::seed_from_u64(19);
+            Box::new(Whims {
+                random,
+                most,
+                in_order: 0,
+            })
+        })
+    };
+    for (weather, most) in [(Weather::FINE, 20_000), (stormy, 60_000)] {
+        let mut network = Network::new(weather, 19, Config::default());
+        network.stacks[SERVER].listen(PORT, Config::default(), Some(law(most)));
+        let start = network.now;
+        network.connect_steered(Config::default(), Some(&law(most)), v4());
+        let accepted = network.accepted();
+        let took = both_ways(&mut network, (v4(), accepted), 19, 1 << 20) - start;
+        assert!(
+            took > Duration::from_secs(1),
+            "with at most {most} bytes: {took:?}"
+        );
     }
 }
 
