@@ -91,7 +91,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // The socket is open before the start is announced: a program that reads the announcement may connect at once.
     let shown = Shown::open(&operation.settings, args, &shared, wake.bell()?)?;
     announce(&about, log);
-    held::tell(&shared, log);
+    let mut held = held::Follower::default();
+    held.step(&shared, log);
     if !has_btf() {
         log.info("without-btf", WITHOUT_BTF, json!({}));
     }
@@ -120,6 +121,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             Some(flowtables.next_us()),
             Some(company.next_us()),
             units.next_us(&operation.settings.agent.rules),
+            held.next_us(),
         ];
         let quiet = quiet.into_iter().flatten().min().map(instant);
         let until = [next_report, end, quiet].into_iter().flatten().min();
@@ -137,7 +139,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             flowtables.step(changed, &shared, log);
             company.step(&shared, log);
             units.step(&shared, log);
-            held::tell(&shared, log);
+            held.step(&shared, log);
             pauses.step(&shared, log);
             trials::step(&shared, log);
             books.step(&shared, log);

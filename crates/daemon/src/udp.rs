@@ -280,6 +280,19 @@ impl Windowless {
         self.hold.as_ref().map_or_else(Vec::new, Hold::news)
     }
 
+    /// Whether the process that holds packets has ended.
+    pub fn is_without_gate(&self) -> bool {
+        self.hold.as_ref().is_some_and(Hold::is_without_gate)
+    }
+
+    /// Starts another one in its place.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then UDP is left alone as before.
+    pub fn start_gate_again(&self) -> Result<()> {
+        self.hold.as_ref().map_or(Ok(()), Hold::start_gate_again)
+    }
+
     /// The hold's state now; none without a hold.
     pub fn watch(&self) -> Option<HoldSnapshot> {
         self.hold.as_ref().map(Hold::watch)

@@ -82,6 +82,20 @@ pub struct Counts {
     pub longest_us: u64,
 }
 
+impl Counts {
+    /// Those of an earlier gate, where nothing waits any more, and of this one together.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        Self {
+            came: self.came + later.came,
+            waited: self.waited + later.waited,
+            pushed: self.pushed + later.pushed,
+            waiting: later.waiting,
+            longest_us: self.longest_us.max(later.longest_us),
+        }
+    }
+}
+
 /// What became of a flow's packets since it is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowCounts {

@@ -11,9 +11,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use tidegate_agent::{AgentError, Candidate, Direction, HoldPrograms, Holding, Interface};
-use tidegate_gate::{Flow, FlowCounts, Gate, GateError};
+use tidegate_gate::{Counts, Flow, FlowCounts, Gate, GateError};
 use tidegate_scenario::Udp;
 
 /// In µs: how long after its last packet a flow is still measured by echoes, and still kept at the gate.
@@ -80,6 +80,8 @@ pub struct Controller {
     gate_asked_us: u64,
     /// Whether the gate's process has ended.
     gate_gone: bool,
+    /// What became of packets at gates before this one.
+    before: Counts,
     counts: HoldCounts,
     news: Vec<News>,
 }
@@ -96,9 +98,40 @@ impl Controller {
             turns: Turns::default(),
             gate_asked_us: 0,
             gate_gone: false,
+            before: Counts::default(),
             counts: HoldCounts::default(),
             news: Vec::new(),
         }
+    }
+
+    /// Takes this gate in place of one that has ended, on the same interfaces.
+    ///
+    /// # Errors
+    /// If the programs cannot be attached again; then the hold stays without a gate.
+    pub fn take_gate(&mut self, gate: Gate) -> Result<(), AgentError> {
+        let on = std::mem::take(&mut self.on);
+        let attached = self.attach(&on);
+        self.on = on;
+        attached?;
+        self.gate = gate;
+        self.gate_gone = false;
+        self.gate_asked_us = 0;
+        self.before = self.counts.gate;
+        Ok(())
+    }
+
+    /// Whether the gate's process has ended.
+    pub fn is_without_gate(&self) -> bool {
+        self.gate_gone
+    }
+
+    /// The descriptors that a gate's process needs.
+    ///
+    /// # Errors
+    /// If the process has too many files open.
+    pub fn descriptors(&self) -> io::Result<[OwnedFd; 2]> {
+        let [records, lease] = self.held.descriptors();
+        Ok([records.try_clone_to_owned()?, lease.try_clone_to_owned()?])
     }
 
     /// Applies these terms from now on, on the interfaces where they may hold a flow.
@@ -142,8 +175,11 @@ impl Controller {
         Ok(())
     }
 
-    /// Looks at every record. False once the gate is gone.
+    /// Looks at every record. False while there is no gate.
     pub fn step(&mut self) -> bool {
+        if self.gate_gone {
+            return false;
+        }
         let now_us = now_us();
         let candidates = self.held.records().candidates();
         // Without a gate nothing is held, and the law, once it knows, signals no flow.
@@ -182,7 +218,7 @@ impl Controller {
             return Ok(());
         }
         self.gate_asked_us = now_us;
-        self.counts.gate = self.gate.counts()?;
+        self.counts.gate = self.before.and(self.gate.counts()?);
         Ok(())
     }
 
@@ -402,7 +438,7 @@ impl Controller {
     pub fn watch(&mut self) -> HoldSnapshot {
         // If the gate is gone, its last counts stay.
         if let Ok(counts) = self.gate.counts() {
-            self.counts.gate = counts;
+            self.counts.gate = self.before.and(counts);
         }
         let each = self.gate.each().unwrap_or_default();
         let each: HashMap<_, _> = each.into_iter().collect();

@@ -5,6 +5,7 @@ use super::view::HoldSnapshot;
 use super::{Terms, echoes::Echoes};
 use anyhow::{Context, Result};
 use rand::RngExt;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,10 +45,8 @@ impl Hold {
         let echoes = Echoes::new(id, secret)?;
         let held = HoldPrograms::load(agent, directions, id, secret)
             .context("load the hold's programs")?;
-        let mut program = Command::new(std::env::current_exe().context("find this program")?);
-        program.arg("gate");
         let doorbell = held.doorbell()?;
-        let gate = Gate::start(program, Limits::default(), &held.descriptors())?;
+        let gate = start_gate(&held.descriptors())?;
         let stop = Arc::new(AtomicBool::new(false));
         let controller = Arc::new(Mutex::new(Controller::new(gate, held, echoes)));
         let (kept, ended) = (controller.clone(), stop.clone());
@@ -74,6 +73,22 @@ impl Hold {
         self.controller().set(terms, interfaces)
     }
 
+    /// Whether the gate's process has ended.
+    pub fn is_without_gate(&self) -> bool {
+        self.controller().is_without_gate()
+    }
+
+    /// Starts another gate in place of one that has ended. It gets the capabilities of the calling thread, since the
+    /// hold's own has none.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then the hold stays without a gate.
+    pub fn start_gate_again(&self) -> Result<()> {
+        let descriptors = self.controller().descriptors()?;
+        let gate = start_gate(&descriptors.each_ref().map(AsFd::as_fd))?;
+        Ok(self.controller().take_gate(gate)?)
+    }
+
     /// The news since the last call.
     pub fn news(&self) -> Vec<News> {
         self.controller().take_news()
@@ -94,7 +109,19 @@ impl Drop for Hold {
     }
 }
 
-/// Runs until it is asked to stop, or the gate is gone.
+/// Starts this program as a gate.
+fn start_gate(descriptors: &[BorrowedFd]) -> Result<Gate> {
+    let path = std::env::current_exe().context("find this program")?;
+    // After an upgrade the file is another program, whose records may have another layout.
+    let mut program = match path.exists() {
+        true => Command::new(path),
+        false => Command::new("/proc/self/exe"),
+    };
+    program.arg("gate");
+    Ok(Gate::start(program, Limits::default(), descriptors)?)
+}
+
+/// Runs until it is asked to stop.
 fn control(
     controller: &Mutex<Controller>,
     doorbell: &Doorbell,
@@ -112,10 +139,7 @@ fn control(
         if news {
             bell();
         }
-        if !goes_on {
-            return;
-        }
-        if rests {
+        if rests || !goes_on {
             doorbell.wait(REST);
         } else {
             std::thread::sleep(POLL_INTERVAL);

@@ -382,6 +382,23 @@ fn a_gate_that_is_gone_is_noticed_and_said() {
     });
 }
 
+#[test]
+fn a_gate_that_is_gone_is_started_again() {
+    between(|hosts| {
+        let agent = start(&["--udp", "hold"]);
+        let download = Flow::download(hosts, server(4433));
+        await_state(&agent, &download, &SEEN);
+        let first = gate(&agent);
+        kill(first, Signal::SIGKILL).unwrap();
+        agent.event("hold_ended");
+        agent.event("hold_resumed");
+        assert_ne!(gate(&agent), first);
+        await_state(&agent, &download, &SEEN);
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["hold"]["gate_gone"], false);
+    });
+}
+
 /// Joins the two hosts by a new pair of devices with the same names and addresses.
 fn join_anew(hosts: &Veth) {
     let mut there = hosts

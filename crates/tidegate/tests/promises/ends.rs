@@ -60,7 +60,8 @@ fn what_waits_comes_in_order_and_in_time() {
     }
 }
 
-/// Waiting packets leave with the gate; the download goes on as without a hold, and the log says so.
+/// Waiting packets leave with the gate; the download goes on as without a hold until the gate has been started again,
+/// and the log says so.
 #[test]
 fn a_killed_gate_is_noticed() {
     let Some(testbed) = Testbed::new() else {
@@ -71,6 +72,8 @@ fn a_killed_gate_is_noticed() {
     wait_for("the log", || testbed.log().contains(GONE));
     wait_until_free(&download);
     assert_eq!(queues(testbed.hosts.client()), 0);
+    wait_until_held(&download);
+    assert_eq!(queues(testbed.hosts.client()), 1);
     let (came, sent) = download.end();
     let lost = sent - came.len() as u64;
     println!("{lost} of {sent} were lost with the gate");
@@ -91,6 +94,7 @@ fn a_gate_that_hangs_is_ended() {
     wait_for("the gate's end", || !is_alive(testbed.gate));
     println!("ended within {:?}", stopped.elapsed());
     wait_until_free(&download);
+    wait_until_held(&download);
     download.end();
     testbed.agent.stop();
 }
