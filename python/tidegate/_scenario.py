@@ -181,6 +181,33 @@ class Scenario(MutableMapping[str, Any]):
         plan = self._plan_of_one("run", name, seed, settings, own)
         return self._perform(plan, series, bin_ms, 1, progress)
 
+    def lab(
+        self,
+        name: Optional[str] = None,
+        *,
+        seed: Optional[int] = None,
+        series: Union[bool, Sequence[str]] = False,
+        progress: Union[bool, Progress] = False,
+        own: Optional[Own] = None,
+        **settings: Any,
+    ) -> Result:
+        """Runs one run in the laboratory, in real time: real packets over the emulated links, between two network
+        namespaces of this machine, with the kernel's TCP at both ends. It needs root, and lasts ``duration_s``.
+
+        The arguments are those of :meth:`run`. Classes of yours send where ``hosts`` or the run say ``own_tcp =
+        ["server"]``, and steer where they say ``own_tcp = ["client"]`` (the other way round for uploads): that host has
+        the simulator's TCP, the other one the kernel's. Laws of the project need the agent, which ``tidegate lab`` has and
+        the package has not. A curve has a point for each 100 ms.
+
+        :raises RuntimeError: without root, and if the laboratory lacks what the scenario asks for.
+        """
+        plan = self._plan_of_one("lab", name, seed, settings, own)
+        quantities = _quantities(series)
+        with shown(progress) as told:
+            result = Result(plan.lab(series=quantities, progress=told))
+        _hold_to(quantities, result)
+        return result
+
     def session(
         self,
         name: Optional[str] = None,

@@ -12,6 +12,9 @@ import tidegate as tg
 # A shell's background job ignores interrupts, and Python then raises none: tests of Ctrl-C would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+#: Whether the laboratory can run: it needs root and a TUN driver.
+LABORATORY = os.geteuid() == 0 and os.path.exists("/dev/net/tun")
+
 #: A scenario with line numbers to be told: its first line is empty.
 TEXT = """
 name = "small"

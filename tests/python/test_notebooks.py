@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 
 #: In place of what their cell "parameters" says.
 SMALL = {
-    "friendliness": "buffers, seconds, seeds, laboratory_s = [1, 4], 8, 1, 8",
+    "friendliness": "buffers, seconds, seeds, laboratory_s = [1, 4], 8, 1, 4",
     "first-result": "seconds, seeds = 6, 3",
     "lambda-beside-tide": "lambdas, seconds, generated = [2, 3], 6, 2",
     "train-an-agent": "generations, population, elite, seconds, links, unseen = 2, 4, 2, 2, 1, range(1000, 1002)",

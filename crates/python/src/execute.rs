@@ -82,7 +82,7 @@ impl Asked {
     }
 
     /// The result with the requested curves.
-    fn kept(&self, mut result: RunResult) -> RunResult {
+    pub fn kept(&self, mut result: RunResult) -> RunResult {
         if let Some(wanted) = self.series.as_ref().filter(|wanted| !wanted.is_empty()) {
             result.series.retain(|s| wanted.contains(&s.quantity));
         }
@@ -302,7 +302,7 @@ impl Work<'_> {
 }
 
 /// Waits until the work is over, and checks for interrupts meanwhile.
-fn watch(py: Python<'_>, over: &AtomicBool, tell: impl Fn() -> PyResult<()>) -> PyResult<()> {
+pub fn watch(py: Python<'_>, over: &AtomicBool, tell: impl Fn() -> PyResult<()>) -> PyResult<()> {
     while !over.load(Ordering::Acquire) {
         py.detach(|| thread::park_timeout(POLL_INTERVAL));
         py.check_signals()?;

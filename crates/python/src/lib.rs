@@ -1,4 +1,4 @@
-//! The simulator for Python: `tidegate._native`, on which the package in `python/tidegate` is built.
+//! The simulator and the laboratory for Python: `tidegate._native`, on which the package in `python/tidegate` is built.
 //!
 //! This crate does what Python cannot do: read and check scenarios, run them on threads without the interpreter's lock,
 //! and pass results on as Arrow. The interface for people is in Python.
@@ -6,6 +6,7 @@
 mod errors;
 mod execute;
 mod gym;
+mod laboratory;
 mod own;
 mod plan;
 mod reading;

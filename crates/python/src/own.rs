@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tidegate_scenario::Side;
-use tidegate_sim::cc::CongestionControl;
-use tidegate_sim::{Own, OwnLaw, Place};
+use tidegate_scenario::{Side, Workload};
+use tidegate_sim::{Own, Place};
+use tidegate_tcp::cc::{CongestionControl, Factory};
+use tidegate_tcp::steer::{Arrival, LawFactory, OwnLaw};
 
 /// A Python class, as `_own.py` describes it.
 #[derive(Debug, FromPyObject)]
@@ -101,6 +102,44 @@ impl Codes {
         stated.collect()
     }
 
+    /// The sender of a workload's data for the laboratory, unless the workload names another; exceptions are kept in
+    /// `trouble`.
+    pub fn sender(self: &Arc<Self>, trouble: &Trouble, workload: &Workload) -> Option<Factory> {
+        if workload.congestion_control.is_some() {
+            return None;
+        }
+        self.congestion_control_at(&place(&workload.name, workload.sender()))?;
+        let (own, name, side) = (
+            self.at_work(trouble),
+            workload.name.clone(),
+            workload.sender(),
+        );
+        Some(Factory::new(move |seed| {
+            let sender = own.congestion_control(&place(&name, side));
+            // Without one the run is about to end.
+            sender.unwrap_or_else(|| Factory::default().build(seed))
+        }))
+    }
+
+    /// The law for a workload's data for the laboratory, unless the workload names another.
+    pub fn law(self: &Arc<Self>, trouble: &Trouble, workload: &Workload) -> Option<LawFactory> {
+        if workload.law.is_some() {
+            return None;
+        }
+        let side = workload.sender().opposite();
+        let code = self.law_at(&place(&workload.name, side))?;
+        let (own, name) = (self.at_work(trouble), workload.name.clone());
+        Some(LawFactory::new(&code.name, move || {
+            let law = own.law(&place(&name, side));
+            law.unwrap_or_else(|| Box::new(NoLaw))
+        }))
+    }
+
+    /// The name of the run's sender in Python.
+    pub fn sender_name(&self) -> Option<&str> {
+        Some(&self.congestion_control.as_ref()?.name)
+    }
+
     /// For the simulator; exceptions are kept in `trouble`.
     pub fn at_work(self: &Arc<Self>, trouble: &Trouble) -> Arc<dyn Own> {
         Arc::new(AtWork {
@@ -159,6 +198,20 @@ impl Trouble {
     }
 }
 
+const fn place(workload: &str, side: Side) -> Place<'_> {
+    Place { workload, side }
+}
+
+/// In place of a law that could not be made: the run is about to end.
+#[derive(Debug)]
+struct NoLaw;
+
+impl OwnLaw for NoLaw {
+    fn arrives(&mut self, _arrival: &Arrival) -> Option<u32> {
+        None
+    }
+}
+
 #[derive(Debug)]
 struct AtWork {
     codes: Arc<Codes>,
@@ -187,6 +240,6 @@ impl Own for AtWork {
     }
 
     fn congestion_control_name(&self) -> Option<&str> {
-        Some(&self.codes.congestion_control.as_ref()?.name)
+        self.codes.sender_name()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::errors::refused;
 use crate::execute::{Asked, Stop, execute};
+use crate::laboratory;
 use crate::reading::{Reading, Spec, Variant};
 use crate::results::Results;
 use crate::session::Session;
@@ -70,6 +71,24 @@ impl Plan {
         let stop = Stop::default();
         let results = execute(py, &self.variants, &jobs, &asked, &stop, progress.as_ref())?;
         Ok(self.results(results))
+    }
+
+    /// Runs everything in the laboratory, one after another, in real time; `progress` is called as by [`Self::run`].
+    #[pyo3(signature = (*, series=None, progress=None))]
+    fn lab(
+        &self,
+        py: Python<'_>,
+        series: Option<Vec<String>>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Results> {
+        let asked = Asked::new(py, series, 100.0, Some(1))?;
+        let mut results = Vec::new();
+        for variant in &self.variants {
+            results.extend(laboratory::execute(py, variant, &asked, progress.as_ref())?);
+        }
+        let columns = self.columns.clone();
+        let command = self.command.clone();
+        Ok(Results::measured(&self.variants, results, columns, command))
     }
 
     /// The rows of `tidegate sim --out` for these runs, by their numbers; one after another, until `stop` is set.

@@ -1,6 +1,6 @@
 //! The results of runs.
 
-use crate::reading::Variant;
+use crate::reading::{NO_KEY, Variant};
 use crate::table::Table;
 use crate::tables;
 use pyo3::exceptions::PyRuntimeError;
@@ -69,6 +69,19 @@ impl Results {
             columns,
             command,
         }
+    }
+
+    /// The same for runs in real time, which cannot be repeated to the byte: they have no keys.
+    pub fn measured(
+        variants: &[Variant],
+        results: Vec<RunResult>,
+        columns: Vec<String>,
+        command: String,
+    ) -> Self {
+        let mut all = Self::new(variants, results, columns, command);
+        let keys = all.sets.iter_mut().flat_map(|set| &mut set.keys);
+        keys.for_each(|key| *key = format!("{NO_KEY}measured in real time"));
+        all
     }
 
     fn provenance(&self, seeds: impl IntoIterator<Item = u64>) -> Provenance {
