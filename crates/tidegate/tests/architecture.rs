@@ -2,16 +2,15 @@
 //! directions must hold. Also checks that the tests named in `docs/promises.md` for servers and link exist, and the
 //! laws' constants in `docs/internals/constants.md`.
 
+mod house;
+
+use house::{manifests, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml::Table;
 
 type Names = BTreeSet<String>;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The cells of the rows of the Markdown table with this header.
 fn table(text: &str, header: &str) -> Vec<Vec<String>> {
@@ -41,20 +40,6 @@ fn quoted(cell: &str) -> Names {
         .step_by(2)
         .map(str::to_owned)
         .collect()
-}
-
-/// Each crate's folder and manifest.
-fn manifests() -> BTreeMap<String, Table> {
-    let crates = fs::read_dir(root().join("crates")).expect("readable");
-    let crates =
-        crates.map(|entry| format!("crates/{}", entry.expect("readable").file_name().display()));
-    let all = crates.chain(["reproductions".to_owned()]);
-    all.map(|folder| {
-        let path = root().join(&folder).join("Cargo.toml");
-        let text = fs::read_to_string(&path).expect("readable");
-        (folder, text.parse().expect("TOML"))
-    })
-    .collect()
 }
 
 /// Names of the dependencies in these sections of a manifest.
@@ -138,16 +123,28 @@ const NOT_ON_ROUTERS: [&str; 13] = [
     "transfer",
 ];
 
+/// The manifest of a room, whichever folder has it.
+fn manifest_of<'a>(room: &str, manifests: &'a BTreeMap<String, Table>) -> &'a Table {
+    let mut found = manifests.iter().filter(|(folder, _)| name(folder) == room);
+    let (_, manifest) = found.next().unwrap_or_else(|| panic!("no room {room}"));
+    assert_eq!(found.next(), None, "two rooms {room}");
+    manifest
+}
+
+/// A room's name without the folders around it.
+fn name(folder: &str) -> &str {
+    folder.rsplit('/').next().unwrap_or(folder)
+}
+
 /// All rooms that this one is built from, directly or by way of others.
 fn below(room: &str, manifests: &BTreeMap<String, Table>) -> Names {
     let mut all = Names::new();
     let mut next = vec![room.to_owned()];
     while let Some(room) = next.pop() {
-        let folder = match room.as_str() {
-            "reproductions" => room,
-            _ => format!("crates/{room}"),
-        };
-        let (used, _) = ours(dependencies(&manifests[&folder], &["dependencies"]));
+        let (used, _) = ours(dependencies(
+            manifest_of(&room, manifests),
+            &["dependencies"],
+        ));
         next.extend(used.into_iter().filter(|used| all.insert(used.clone())));
     }
     all
@@ -290,7 +287,7 @@ const OF_DEVELOPERS: [&str; 8] = [
     "c-enum",
     "commit",
     "constants",
-    "measured",
+    "measurements",
     "rivals",
     "runner",
     "testing",
@@ -306,8 +303,7 @@ fn one_room_prints_for_people() {
             let is_here = others.contains(library);
             assert_eq!(is_here, folder == "crates/terminal", "{folder}: {library}");
         }
-        let room = folder.trim_start_matches("crates/");
-        if OF_DEVELOPERS.contains(&room) {
+        if OF_DEVELOPERS.contains(&name(&folder)) {
             continue;
         }
         let mut code = String::new();
@@ -344,7 +340,9 @@ fn every_promise_of_a_server_has_tests_that_are_there() {
         .nth(1)
         .expect("there");
     let mut code = String::new();
-    sources(&root().join("crates"), &mut code);
+    for folder in manifests().keys() {
+        sources(&root().join(folder), &mut code);
+    }
     for row in table(chapter, "| promise | tests |") {
         let names = quoted(&row[1]);
         assert!(!names.is_empty(), "{row:?}");
