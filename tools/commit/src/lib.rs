@@ -7,9 +7,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// The sources of the program, relative to the root of the workspace. The crates' tests are not included.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     "crates/*/src",
     "crates/*/build.rs",
+    "mpath/*/src",
+    "mpath/*/build.rs",
     "tools/*/src",
     "tools/*/build.rs",
     "laws",

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 /// Folders that only exist after a build.
 const MADE: [&str; 2] = ["target", "out"];
 /// Folders whose source files the documents name.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "comparisons",
     "crates",
     "laws",
+    "mpath",
     "packaging",
     "python",
     "reproductions",
