@@ -2,7 +2,7 @@
 //!
 //! Numbers of attributes are those of linux/netfilter/nfnetlink_conntrack.h.
 
-use crate::message::{self, general, kind, open, request, values};
+use crate::netfilter::message::{self, general, kind, open, request, values};
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::Socket;
 use std::io;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 use tidegate_lab::Namespace;
-use tidegate_rtnetlink::{Changes, default_routes, links};
+use tidegate_linux::rtnetlink::{Changes, default_routes, links};
 use tidegate_testing::{has_program, is_root, skipped};
 
 /// Whether routes show the devices of their objects as well; 0 is what routing daemons set.

@@ -1,6 +1,6 @@
 //! Next-hop objects (ip-nexthop(8)), which a route may refer to instead of naming its interfaces.
 
-use crate::request::ask_of;
+use crate::rtnetlink::request::ask_of;
 use netlink_packet_core::{NLM_F_ACK, NetlinkSerializable, NlasIterator, emit_u32, parse_u32};
 use std::collections::BTreeSet;
 use std::io;

@@ -1,6 +1,6 @@
 //! The filters of an interface's clsact, which see packets before they are queued.
 
-use crate::request::ask_bytes;
+use crate::rtnetlink::request::ask_bytes;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcHandle, TcMessage};

@@ -1,8 +1,8 @@
 //! Changes of interfaces, their addresses, default routes with their next hops, and forwarding, as they happen.
 
-use crate::nexthops::{NextHop, RTM_DELNEXTHOP, RTM_NEWNEXTHOP, resolve};
-use crate::request::messages;
-use crate::routes::{Hops, default_hops, is_broad};
+use crate::rtnetlink::nexthops::{NextHop, RTM_DELNEXTHOP, RTM_NEWNEXTHOP, resolve};
+use crate::rtnetlink::request::messages;
+use crate::rtnetlink::routes::{Hops, default_hops, is_broad};
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};

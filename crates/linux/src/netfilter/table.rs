@@ -1,7 +1,7 @@
 //! Tables of nf_tables: some belong to the socket that made them, others outlive it.
 
-use crate::expression::{Expression, data};
-use crate::message::{
+use crate::netfilter::expression::{Expression, data};
+use crate::netfilter::message::{
     Answer, answers, each, general, kind, nested, number, open, request, string, text, values,
 };
 use netlink_packet_core::{NLM_F_ACK, NLM_F_APPEND, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};

@@ -1,6 +1,6 @@
 //! The namespace's interfaces.
 
-use crate::ask;
+use crate::rtnetlink::ask;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressMessage, AddressScope};

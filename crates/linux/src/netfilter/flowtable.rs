@@ -1,6 +1,6 @@
 //! Flowtables of nf_tables, which forward the packets of known connections past netfilter.
 
-use crate::message::{general, kind, open, request, string, values};
+use crate::netfilter::message::{general, kind, open, request, string, values};
 use netlink_packet_core::{NLM_F_DUMP, NetlinkBuffer};
 use std::io;
 
@@ -75,7 +75,7 @@ fn read(attributes: &[u8]) -> Flowtable {
 #[cfg(test)]
 mod tests {
     use super::{Flowtable, read};
-    use crate::message::{nested, number, text};
+    use crate::netfilter::message::{nested, number, text};
 
     #[test]
     fn a_flowtable_is_read_as_the_kernel_writes_it() {

@@ -1,7 +1,7 @@
 //! The expressions of a rule: they load values into registers and compare them, until one of them decides. Numbers of
 //! attributes are those of linux/netfilter/nf_tables.h.
 
-use crate::message::{attribute, nested, number, text};
+use crate::netfilter::message::{attribute, nested, number, text};
 use std::ops::RangeInclusive;
 
 /// One of the sixteen registers of four bytes. Longer values take the next ones as well.
@@ -219,13 +219,13 @@ impl Expression {
         Self::verdict(libc::NF_ACCEPT)
     }
 
-    /// Counts the packet ([`crate::Table::counted`]).
+    /// Counts the packet ([`crate::netfilter::Table::counted`]).
     #[must_use]
     pub fn count() -> Self {
         Self::new("counter", &[])
     }
 
-    /// Marks the packet: from here on the kernel tells a [`crate::Trace`] which rules decide on it.
+    /// Marks the packet: from here on the kernel tells a [`crate::netfilter::Trace`] which rules decide on it.
     #[must_use]
     pub fn trace() -> [Self; 2] {
         let from = Word(0);

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 use tidegate_lab::Namespace;
-use tidegate_rtnetlink::{Changes, default_routes, links};
+use tidegate_linux::rtnetlink::{Changes, default_routes, links};
 use tidegate_testing::{has_program, is_root};
 
 /// Long after a change has settled.

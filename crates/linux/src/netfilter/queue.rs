@@ -3,7 +3,7 @@
 //! When the socket closes, the kernel drops the packets in the queue, so a server of a queue has to empty it first.
 //! Numbers of attributes are those of linux/netfilter/nfnetlink_queue.h.
 
-use crate::message::{answers, attribute, general, kind, number, open, request};
+use crate::netfilter::message::{answers, attribute, general, kind, number, open, request};
 use netlink_packet_core::{NLA_HEADER_SIZE, NLM_F_ACK, NlasIterator};
 use netlink_sys::Socket;
 use nix::sys::socket::{setsockopt, sockopt};

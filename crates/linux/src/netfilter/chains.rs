@@ -1,7 +1,7 @@
 //! All base chains: those at a hook, whichever program has made them.
 
-use crate::message::{each_of, general, kind, open, request, string, values};
-use crate::table::{Family, Hook};
+use crate::netfilter::message::{each_of, general, kind, open, request, string, values};
+use crate::netfilter::table::{Family, Hook};
 use netlink_packet_core::NLM_F_DUMP;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Which interfaces lead to the Internet.
 
-use crate::ask;
-use crate::nexthops::resolve;
+use crate::rtnetlink::ask;
+use crate::rtnetlink::nexthops::resolve;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteNextHopFlags, RouteType,

@@ -1,8 +1,8 @@
-//! Traces packets that a rule has marked ([`crate::Expression::trace`]): nf_tables reports each rule and policy that
+//! Traces packets that a rule has marked ([`crate::netfilter::Expression::trace`]): nf_tables reports each rule and policy that
 //! decides on one, whichever program has made it. Old xtables rules (`iptables-legacy`) are not reported.
 
-use crate::message::{each_of, kind, open, string, values};
-use crate::table::Family;
+use crate::netfilter::message::{each_of, kind, open, string, values};
+use crate::netfilter::table::Family;
 use netlink_sys::Socket;
 use std::io;
 

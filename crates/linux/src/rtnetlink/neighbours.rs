@@ -1,7 +1,7 @@
 //! Finds the device that has an address: from the neighbour table, and the machine's own addresses.
 
-use crate::ask;
-use crate::request::messages;
+use crate::rtnetlink::ask;
+use crate::rtnetlink::request::messages;
 use netlink_packet_core::{NLM_F_DUMP, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage};
