@@ -72,4 +72,4 @@ pub use receiver::{Arrival, Receiver};
 pub use sender::{Info, PathInfo, ProxyId, Sender, Transmission};
 #[cfg(feature = "tunable")]
 pub use sender::{Odds, set_odds};
-pub use tidegate_time::Instant;
+pub use tidegate_basics::time::Instant;

@@ -8,7 +8,7 @@ mod tests;
 use crate::{Data, Feedback, ReceiverConfig};
 use paths::Paths;
 use reassembly::Reassembly;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// What the receiver did with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

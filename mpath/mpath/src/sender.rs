@@ -22,7 +22,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 use stream::{Carrier, Stream};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A proxy, by the caller's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

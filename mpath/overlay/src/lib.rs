@@ -28,7 +28,7 @@ pub use api::{GrantedRelay, ReceiverId};
 pub use client::{Error, Grant, Listing, Registry};
 pub use limits::{Limits, Rate};
 pub use secret::{BadToken, Secret};
-pub use tidegate_time::Instant;
+pub use tidegate_basics::time::Instant;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -4,7 +4,7 @@ use crate::Feedback;
 use crate::gaps::Gaps;
 use crate::packet::{Gap, PathGap, PathId, PathReport};
 use std::collections::{BTreeMap, VecDeque};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The most paths of one sender: the one that has been silent for longest makes room.
 const MOST: usize = 4096;

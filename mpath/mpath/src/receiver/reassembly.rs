@@ -4,7 +4,7 @@ use super::Arrival;
 use crate::gaps::Gaps;
 use crate::{Data, Feedback, Gap};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The least time between two requests for the same packet, whatever the sender says.
 const LEAST_PATIENCE: Duration = Duration::from_millis(1);

@@ -1,7 +1,7 @@
 use super::{Arrival, Receiver};
 use crate::{Data, Feedback, Gap, PathGap, PathId, ReceiverConfig};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 const PATIENCE: Duration = Duration::from_millis(200);
 

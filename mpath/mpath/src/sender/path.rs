@@ -6,7 +6,7 @@ use super::shared_bottleneck::Evidence;
 use crate::{Gap, PathId, PathReport};
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// From the transmission of the last lost packet to the detection of its loss (section 3.1.3, Fig. 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

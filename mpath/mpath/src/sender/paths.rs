@@ -5,7 +5,7 @@ use crate::PathId;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The direct path and those through proxies, in the order of their numbers.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::proxies::Proxies;
 use crate::{PathId, PathReport};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A probe in flight: a path of a single packet.
 #[derive(Debug)]

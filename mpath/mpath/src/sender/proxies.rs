@@ -4,7 +4,7 @@ use super::ProxyId;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The state of a proxy.
 ///

@@ -5,7 +5,7 @@ use crate::{Config, Feedback, Gap, PathGap, PathId, PathReport};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 const RTT: Duration = Duration::from_millis(100);
 

@@ -1,6 +1,6 @@
 use super::*;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The direct path and one more, of 100 ms and a queue each, which fills by `steps` ms a round and loses at 20.
 fn run(steps: [u64; 2], shared: bool) -> (Path, Path) {

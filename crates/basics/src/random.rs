@@ -4,8 +4,6 @@
 //! `rand_distr` takes those from the platform as soon as any crate of a build turns on `num-traits/std`, which most do,
 //! and platforms differ in the last bit.
 
-#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
-
 mod draw;
 mod ziggurat;
 

@@ -1,7 +1,5 @@
 //! The ECN field of an IP header (RFC 3168 §5, RFC 9331 §2): link, TCP, simulator and laboratory share this one type.
 
-#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
-
 /// The values of the two bits, in the order of their values on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {

@@ -1,7 +1,5 @@
 //! Time, given by the caller: link, TCP, simulator and laboratory share this one type.
 
-#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
-
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
