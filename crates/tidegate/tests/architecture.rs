@@ -60,8 +60,11 @@ fn ours(names: Names) -> (Names, Names) {
 
 /// What each room may use according to the document; absent: everything.
 fn rooms() -> BTreeMap<String, Option<Names>> {
-    let rows = table(&document(), "| room | what it is | may use |");
-    rows.into_iter()
+    let header = "| room | what it is | may use |";
+    let document = document();
+    let tables = document.match_indices(header);
+    let rows = tables.flat_map(|(at, _)| table(&document[at..], header));
+    let listed: Vec<_> = rows
         .map(|row| {
             let [room, _, uses] = &row[..] else {
                 panic!("a row of {} cells: {row:?}", row.len());
@@ -74,7 +77,24 @@ fn rooms() -> BTreeMap<String, Option<Names>> {
             });
             (room.to_owned(), uses)
         })
-        .collect()
+        .collect();
+    let rooms: BTreeMap<_, _> = listed.iter().cloned().collect();
+    assert_eq!(rooms.len(), listed.len(), "a room has two rows");
+    rooms
+}
+
+#[test]
+fn the_house_has_the_folder_of_every_room() {
+    let rows = table(&document(), "| folder | what is in it |");
+    let folders: Names = rows.iter().flat_map(|row| quoted(&row[0])).collect();
+    for folder in &folders {
+        assert!(root().join(folder).is_dir(), "{folder} is in the house");
+    }
+    for room in rooms().into_keys().chain(manifests().into_keys()) {
+        let folder = room.split('/').next().unwrap_or_default();
+        let is_there = folders.contains(&format!("{folder}/"));
+        assert!(is_there, "{folder}, with {room}, is not in the house");
+    }
 }
 
 #[test]
