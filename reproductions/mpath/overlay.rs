@@ -17,7 +17,7 @@
 use super::network::{self, MPATH, Network, TCP, over};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tidegate_random::{log_normal, normal};
+use tidegate_basics::random::{log_normal, normal};
 use tidegate_scenario::{
     Direction, Hop, LinkSpec, MpathSpec, ProxySpec, Side, Workload, WorkloadKind,
 };

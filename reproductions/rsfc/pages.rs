@@ -17,7 +17,7 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use tidegate_random::log_normal;
+use tidegate_basics::random::log_normal;
 use tidegate_scenario::WorkloadKind;
 
 /// Means of the top 100 pages.

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
-use tidegate_random::{exponential, log_normal};
+use tidegate_basics::random::{exponential, log_normal};
 
 /// How many sites are visited.
 const SITES: usize = 8;

@@ -18,7 +18,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use tidegate_rtnetlink::clsact_filters;
+use tidegate_linux::rtnetlink::clsact_filters;
 
 /// Handle and priority of the first of our clsact filters, "tg".
 const CLSACT_HANDLE: u32 = 0x7467;

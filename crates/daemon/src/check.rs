@@ -27,7 +27,7 @@ use tidegate_agent::{
 };
 use tidegate_command::json;
 use tidegate_laws::Law;
-use tidegate_netns::Namespace;
+use tidegate_linux::netns::Namespace;
 use tidegate_terminal as terminal;
 use tidegate_terminal::units;
 

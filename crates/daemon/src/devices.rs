@@ -23,8 +23,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tidegate_agent::Agent;
-use tidegate_netfilter::{Begun, tracked};
-use tidegate_rtnetlink::Neighbourhood;
+use tidegate_linux::netfilter::{Begun, tracked};
+use tidegate_linux::rtnetlink::Neighbourhood;
 
 /// Pause after the kernel has failed to deliver events.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -8,8 +8,8 @@ use crate::devices::Forwarding;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use tidegate_agent::Interface;
-use tidegate_netfilter::{Flowtable, flowtables, tracked};
-use tidegate_rtnetlink::{Link, links};
+use tidegate_linux::netfilter::{Flowtable, flowtables, tracked};
+use tidegate_linux::rtnetlink::{Link, links};
 
 /// Traffic that may be hidden.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use tidegate_agent::{AgentError, Interface};
 use tidegate_command::exit::BadInput;
-use tidegate_rtnetlink::{Link, default_routes, links};
+use tidegate_linux::rtnetlink::{Link, default_routes, links};
 
 /// The interfaces to attach to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

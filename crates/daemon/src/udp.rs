@@ -20,7 +20,7 @@ use hold::Hold;
 use tidegate_agent::{Agent, Direction, Directions, Interface};
 use tidegate_command::exit::BadInput;
 use tidegate_gate::Fallback;
-use tidegate_rtnetlink::links;
+use tidegate_linux::rtnetlink::links;
 use tidegate_scenario::Udp;
 
 /// Reasons why nothing is held: the hold was not asked for at the start,

@@ -9,7 +9,7 @@ use crate::GateError;
 use crate::rules::table_name;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
-use tidegate_netfilter::{
+use tidegate_linux::netfilter::{
     Base, Chain, Change, Compare, Expression, Family, Hook, Meta, Table, Word,
 };
 

@@ -8,7 +8,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 use serde::Serialize;
 use std::io;
-use tidegate_rtnetlink::ask;
+use tidegate_linux::rtnetlink::ask;
 
 /// The queueing discipline of an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

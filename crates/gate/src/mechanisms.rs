@@ -4,7 +4,7 @@ use crate::GateError;
 use crate::rules::{QueueBy, understood};
 use crate::serve::QUEUES;
 use serde::Serialize;
-use tidegate_netfilter::{Expression, has_queues};
+use tidegate_linux::netfilter::{Expression, has_queues};
 
 /// The mechanisms of this kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@ use crate::Flow;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::IpAddr;
-use tidegate_netfilter::{
+use tidegate_linux::netfilter::{
     Base, Chain, Change, Compare, Expression, Family, Hook, Meta, Set, Table, Word,
 };
 

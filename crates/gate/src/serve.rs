@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use tidegate_netfilter::{Capacity, Queue};
+use tidegate_linux::netfilter::{Capacity, Queue};
 
 /// One of these queue numbers is used. They are far from 0, where other programs begin.
 pub const QUEUES: RangeInclusive<u16> = 0x7400..=0x74ff;

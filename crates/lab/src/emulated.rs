@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use tidegate_link::{Config, Instant};
+use tidegate_linux::netns::{Namespace, panic_text};
 use tidegate_measure::{Demand, LinkRecord, Window};
-use tidegate_netns::{Namespace, panic_text};
 use tidegate_scenario::{EcnMode, FlowControl, Side};
 
 /// Two hosts with the kernel's TCP and the link between them, until dropped.

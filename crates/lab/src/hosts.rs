@@ -12,7 +12,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, so
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use tidegate_netns::Namespace;
+use tidegate_linux::netns::Namespace;
 use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};

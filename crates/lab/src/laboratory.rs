@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 use tidegate_link::{Config, Instant};
+use tidegate_linux::netns::{Namespace, panic_text};
 use tidegate_measure::{LinkRecord, Window, demand};
-use tidegate_netns::{Namespace, panic_text};
 use tidegate_scenario::{
     Direction, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
 };

@@ -55,7 +55,7 @@ pub use shell::{
 };
 pub use steer::{HeldFlow, Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
-pub use tidegate_netns::Namespace;
+pub use tidegate_linux::netns::Namespace;
 pub use transport::use_congestion_control;
 pub use veth::{Offload, Veth};
 pub use workload::{CommandOutput, Pattern};

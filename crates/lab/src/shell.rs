@@ -33,8 +33,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tidegate_link::{Config, Instant};
+use tidegate_linux::netns::Namespace;
 use tidegate_measure::{Demand, LinkRecord, Window};
-use tidegate_netns::Namespace;
 pub use uplinks::Uplinks;
 use warden::Warden;
 

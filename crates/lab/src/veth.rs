@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use std::mem::zeroed;
 use std::net::{IpAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
-use tidegate_netns::Namespace;
+use tidegate_linux::netns::Namespace;
 use tidegate_scenario::Side;
 
 /// Two namespaces and the pair of devices between them. They vanish with this value, or with the process.

@@ -106,5 +106,5 @@ pub use rate::{
 };
 pub use shaper::TokenBucket;
 pub use share::{CellConfig, CrossTraffic, Scheduler, SchedulerKind, SharedLink, Sharing};
-pub use tidegate_ecn::Ecn;
-pub use tidegate_time::Instant;
+pub use tidegate_basics::ecn::Ecn;
+pub use tidegate_basics::time::Instant;

@@ -10,7 +10,7 @@ use crate::shaper::Shaper;
 use crate::transmitter::Transmitter;
 use crate::{Capacity, Config, FqCodelPolicy, Instant, Packet};
 use std::time::Duration;
-use tidegate_time::earlier;
+use tidegate_basics::time::earlier;
 
 /// A packet at the far end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::Passage;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Length of a bin, unless another is asked for.
 pub const BIN: Duration = Duration::from_millis(100);

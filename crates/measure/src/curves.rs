@@ -10,9 +10,9 @@
 
 use crate::{Bin, Bins, round_trip};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::Capacity;
 use tidegate_scenario::Series;
-use tidegate_time::Instant;
 
 /// The links' curves until `end`; `capacity` is the downlink's.
 pub fn link_curves(down: &Bins, up: &Bins, capacity: &mut Capacity, end: Instant) -> Vec<Series> {

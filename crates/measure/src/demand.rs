@@ -2,9 +2,9 @@
 
 use crate::{BIN, Window};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Capacity, Config};
 use tidegate_scenario::{Direction, Scenario, WorkloadKind};
-use tidegate_time::Instant;
 
 /// The counted part of the run in which a bulk workload of that direction wanted as much as it could get, as intervals
 /// in whole bins that do not overlap. Other workloads want no more than they state.

@@ -1,8 +1,8 @@
 //! A video player: chunks that arrive in time are played, late ones make it stall.
 
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_scenario::VideoResult;
-use tidegate_time::Instant;
 
 /// A player with a buffer.
 ///

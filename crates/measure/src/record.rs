@@ -2,9 +2,9 @@
 
 use crate::{Bins, Demand, Durations, ratio};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Config, Stats};
 use tidegate_scenario::LinkResult;
-use tidegate_time::Instant;
 
 /// The part of a run that counts.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! An arrived packet.
 
 use crate::{Data, Stage};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A train's packet at its far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use crate::{Arrival, Data, Echo, Message, Ping, Pinger, Pong, Receiver, Train, TrainConfig};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{CellConfig, Config, Link, Packet, SharedLink};
-use tidegate_time::Instant;
 
 impl Packet for Message {
     fn wire_bytes(&self) -> usize {

@@ -1,6 +1,6 @@
 //! The messages of both ends during a measurement.
 
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Bytes of IP, UDP and the seal in front of a message: sizes here are those of IPv4 packets, as the thesis counts them (§4.1).
 pub const HEADERS: usize = 28 + SEAL;

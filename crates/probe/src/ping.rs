@@ -2,7 +2,7 @@
 
 use crate::{Ping, Pong};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A ping and its pong: three moments by two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

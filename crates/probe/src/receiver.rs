@@ -2,7 +2,7 @@
 
 use crate::{Arrival, Data, Report};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Time between two reports. Rates are read from several of them, and a cell's scheduler may pause for
 /// some tens of milliseconds.

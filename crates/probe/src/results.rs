@@ -18,7 +18,7 @@ pub use both::{BothWays, OneWay, Trains, longer_up_s};
 pub use devices::{Devices, Shares};
 pub use minutes::Minutes;
 use serde::{Deserialize, Serialize};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// All results.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

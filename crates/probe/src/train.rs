@@ -15,7 +15,7 @@ use crate::{Data, Report, Stage};
 use alarm::Alarm;
 use progress::Progress;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Twice the arriving rate: filling a buffer of B bytes with k times the rate takes B·k/(k − 1) bytes, and until its
 /// overflow is seen, which is B later, k·B more; k = 2 makes the sum least, 4·B.

@@ -4,7 +4,7 @@
 
 use crate::message::{Data, HEADERS, Message, Ping, Pong, Report, Stage};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The version that is written and read.
 pub const VERSION: u8 = 1;

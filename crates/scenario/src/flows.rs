@@ -11,7 +11,7 @@ use crate::{Direction, words};
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidegate_random::{exponential, log_normal, pareto};
+use tidegate_basics::random::{exponential, log_normal, pareto};
 
 /// Flows that arrive whether those before have ended or not, each on a new connection, until the term ends.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]

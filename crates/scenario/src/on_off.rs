@@ -4,7 +4,7 @@ use crate::{Direction, words};
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tidegate_random::{exponential, pareto};
+use tidegate_basics::random::{exponential, pareto};
 
 /// A source that sends at a rate for a while and falls silent for a while, each for times at random. They follow from the
 /// scenario's seed and the workload's name, and are the same in each run.

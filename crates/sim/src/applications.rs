@@ -24,12 +24,12 @@ use crate::packet::{ConnectionId, Datagram, Message, Packet, SproutMessage};
 use crate::route::RouteId;
 use crate::run::Unsupported;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::Window;
 use tidegate_scenario::{
     Direction, FlowsSpec, LinkInputs, RunResult, Scenario, Side, Workload, WorkloadKind,
 };
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// An application. Each call that returns an instant asks to be woken then, or earlier.
 pub trait Application: Send {

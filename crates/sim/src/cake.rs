@@ -12,10 +12,10 @@ use crate::packet::Probe;
 use crate::route::RouteId;
 use autorate::{Autorate, Bounds, PING_INTERVAL, PINGERS};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Config, FqCodelPolicy, Marking, Policy, QueueConfig, Rate, Stats};
 use tidegate_measure::{Window, curve};
 use tidegate_scenario::{CakeSpec, Series, ShapedSpec};
-use tidegate_time::Instant;
 
 /// Bytes that CAKE's queue holds, at least.
 const QUEUE_BYTES: usize = 4 << 20;

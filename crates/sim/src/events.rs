@@ -5,7 +5,7 @@
 //! a look at its target. The usual segment therefore costs two visits to the heap, those of the two links that it
 //! crosses, both near the top however many connections sleep below.
 
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Something that can be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,12 +13,12 @@ use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_laws::Params;
 use tidegate_scenario::{Direction, Fair, Run, Scenario, Side, Workload};
 use tidegate_tcp::cc::Manual;
 use tidegate_tcp::steer::{Edge, NO_LAW, Shares};
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State, Ticks};
-use tidegate_time::Instant;
 
 /// Both ends of a connection.
 #[derive(Debug)]

@@ -12,9 +12,9 @@
 //! handshake's packets, and that of a packet on the other links.
 
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Capacity, Config};
 use tidegate_scenario::{Direction, LinkInputs, Scenario, UP, Workload};
-use tidegate_time::Instant;
 
 /// Payload of a full packet in bytes, then its IP and TCP headers without options.
 const FULL: u64 = 1460;

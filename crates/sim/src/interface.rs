@@ -11,7 +11,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Line rate in bit/s, unless a link is nearly as fast: an interface is not the bottleneck. Of 1.5, 2.5 and 10 Gbit/s
 /// the value with which `tidegate validate scenarios/bursts` agrees best.

@@ -74,6 +74,6 @@ pub use own::{Own, Place};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
 pub use session::{FlowView, LinkView, Session};
 pub use sweep::in_order;
+pub use tidegate_basics::time::Instant;
 pub use tidegate_tcp::cc::{self, Flight, Manual, RateSample};
 pub use tidegate_tcp::steer::{Arrival, OwnLaw};
-pub use tidegate_time::Instant;

@@ -8,12 +8,12 @@ use crate::random;
 use crate::route::{RouteId, Routes};
 use crate::windowless::{self, Released, Timer, Windowless};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{Bins, LinkRecord, Passage, Window, demand};
 pub use tidegate_scenario::{DOWN, UP};
 use tidegate_scenario::{Direction, LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::steer::Paths;
-use tidegate_time::Instant;
 
 /// A link and its records.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use crate::network::{DOWN, MeasuredLink, Network, UP};
 use crate::own;
 use crate::settings::congestion_control;
 use crate::world::World;
+use tidegate_basics::time::Instant;
 use tidegate_link::Capacity;
 use tidegate_measure::{Window, curve, link_curves, ms, ratio};
 use tidegate_scenario::{
     CakeResult, Health, HopResult, LinkResult, Run, RunResult, Scenario, Series, ShapedResult,
 };
-use tidegate_time::Instant;
 
 /// The result of a run, with its curves if `series`.
 pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) -> RunResult {

@@ -3,12 +3,12 @@
 use crate::packet::index;
 use std::fmt;
 use std::sync::Arc;
+use tidegate_basics::time::Instant;
 use tidegate_laws::Law;
 use tidegate_scenario::{RunResult, Side, Workload};
 use tidegate_tcp::cc::{CongestionControl, Factory};
 use tidegate_tcp::steer::{Arrival, Edge, OwnLaw};
 use tidegate_tcp::{Connection, Segment};
-use tidegate_time::Instant;
 
 /// The caller's own laws and congestion controls, for [`Options::own`](crate::Options::own): asked once a connection.
 ///

@@ -2,11 +2,11 @@
 
 use crate::route::RouteId;
 use crate::sprout;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Ecn, Sequence};
 use tidegate_mpath::{Data, Feedback};
 use tidegate_scenario::Side;
 use tidegate_tcp::{Flags, Segment};
-use tidegate_time::Instant;
 
 /// Header of IPv4, in bytes.
 const IP_HEADER: u64 = 20;

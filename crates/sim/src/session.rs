@@ -7,9 +7,9 @@ use crate::packet::ConnectionId;
 use crate::run::{Options, Unsupported};
 use crate::world::World;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_scenario::{Direction, LinkInputs, Run, RunResult, Scenario};
 use tidegate_tcp::cc::Manual;
-use tidegate_time::Instant;
 
 /// One run of a scenario, stepped by the caller.
 ///

@@ -15,7 +15,7 @@ pub mod receiver;
 pub mod sender;
 
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A tick (§3.2).
 pub const TICK: Duration = Duration::from_millis(20);

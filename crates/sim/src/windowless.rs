@@ -5,12 +5,12 @@ use crate::events::{EventQueue, Kind, Target};
 use crate::packet::{ECHO_BYTES, Packet};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_laws::{Hold, Law, UploadHold};
 use tidegate_link::Packet as _;
 use tidegate_measure::Durations;
 use tidegate_scenario::{HeldResult, Run, Scenario, Udp};
 use tidegate_tcp::steer::Paths;
-use tidegate_time::Instant;
 
 /// Bits a second of all echoes to one server.
 const ECHO_BPS: u64 = 10_000;

@@ -9,10 +9,10 @@ use crate::route::RouteId;
 use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{SAMPLE_INTERVAL, Window};
 use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::{Connection, Segment};
-use tidegate_time::Instant;
 
 /// Flows observed in one [`SAMPLE_INTERVAL`], at most. With more flows each is observed less often, or observing would
 /// cost more than running.

@@ -44,7 +44,7 @@ mod tests;
 
 use std::fmt;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use factory::{Build, Factory};

@@ -13,7 +13,7 @@ use ecn::Negotiation;
 use handshake::Handshake;
 use std::ops::Range;
 use std::time::Duration;
-use tidegate_time::{Instant, earlier};
+use tidegate_basics::time::{Instant, earlier};
 use timestamps::Clock;
 
 /// States of RFC 9293 §3.3.2. LISTEN is not one of a connection's: see [`Connection::accept`].

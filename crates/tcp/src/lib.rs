@@ -86,5 +86,5 @@ pub use segment::{Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Times
 pub use socket::Socket;
 pub use stack::Stack;
 pub use ticks::Ticks;
-pub use tidegate_ecn::Ecn;
-pub use tidegate_time::Instant;
+pub use tidegate_basics::ecn::Ecn;
+pub use tidegate_basics::time::Instant;

@@ -32,7 +32,7 @@ use memory::Memory;
 use reassembly::{Range, Reassembly};
 use sack::Sack;
 use std::time::Duration;
-use tidegate_time::{Instant, earlier};
+use tidegate_basics::time::{Instant, earlier};
 use window::{Stock, Window};
 
 /// Segments of the first round trip (`TCP_INIT_CWND`), for the right-sizing to start from.

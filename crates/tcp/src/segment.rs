@@ -2,8 +2,8 @@
 //! and what `wire` reads from and writes to bytes.
 
 use std::fmt;
-use tidegate_ecn::Ecn;
-use tidegate_time::Instant;
+use tidegate_basics::ecn::Ecn;
+use tidegate_basics::time::Instant;
 
 /// A sequence number (RFC 9293 §3.4): 32 bits that wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

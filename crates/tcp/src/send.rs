@@ -76,7 +76,7 @@ use rtt::Rtt;
 use sack::Blocks;
 use scoreboard::Scoreboard;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 use timer::Timers;
 use timestamps::Echoes;
 use tlp::LossProbe;

@@ -4,7 +4,7 @@ use crate::stream::{ReceiveStream, SendStream};
 use crate::wire::{self, Addresses, Parsed};
 use crate::{Config, Connection, Flags, Segment};
 use std::ops::Range;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// One end of a connection over IP.
 ///

@@ -5,7 +5,7 @@ use crate::steer::{LawFactory, OwnEdge, Paths};
 use crate::wire::{self, Addresses, Malformed, Parsed};
 use crate::{Config, Connection, Flags, Segment, Seq, State};
 use std::collections::{BTreeMap, VecDeque};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The sockets behind a device such as a TUN, and the ports that listen. It answers for every
 /// address that packets are sent to; sockets are named by their [`Addresses`], their own end as

@@ -16,9 +16,9 @@ pub use upload::UploadSteer;
 pub(crate) use own::OwnEdge;
 
 use crate::{Flags, Segment};
+use tidegate_basics::time::Instant;
 use tidegate_laws::sys::TG_UNLIMITED as OPEN;
 use tidegate_laws::{Ack, Device, Flow, Params, Path};
-use tidegate_time::Instant;
 
 /// What is known about the shift of our window fields.
 ///

@@ -1,7 +1,7 @@
 //! The ticks at which a kernel's timers run out.
 
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Timers below this many ticks are exact to one; each further level of the wheel has eight times as many and is as much
 /// coarser (`LVL_START`, `LVL_CLK_SHIFT` in Linux's `kernel/time/timer.c`).

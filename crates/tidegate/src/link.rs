@@ -16,7 +16,7 @@ use strum::VariantNames;
 use tidegate_command::exit::BadInput;
 use tidegate_lab::{Caller, Guest, Resolver, Uplinks, check_passage, link_shell};
 use tidegate_link::Config;
-use tidegate_rtnetlink::Link;
+use tidegate_linux::rtnetlink::Link;
 use tidegate_scenario::{CellKind, Files, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 use tidegate_terminal::warn;
 

@@ -2,16 +2,15 @@
 //! directions must hold. Also checks that the tests named in `docs/promises.md` for servers and link exist, and the
 //! laws' constants in `docs/internals/constants.md`.
 
+mod house;
+
+use house::{manifests, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml::Table;
 
 type Names = BTreeSet<String>;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The cells of the rows of the Markdown table with this header.
 fn table(text: &str, header: &str) -> Vec<Vec<String>> {
@@ -43,20 +42,6 @@ fn quoted(cell: &str) -> Names {
         .collect()
 }
 
-/// Each crate's folder and manifest.
-fn manifests() -> BTreeMap<String, Table> {
-    let crates = fs::read_dir(root().join("crates")).expect("readable");
-    let crates =
-        crates.map(|entry| format!("crates/{}", entry.expect("readable").file_name().display()));
-    let all = crates.chain(["reproductions".to_owned()]);
-    all.map(|folder| {
-        let path = root().join(&folder).join("Cargo.toml");
-        let text = fs::read_to_string(&path).expect("readable");
-        (folder, text.parse().expect("TOML"))
-    })
-    .collect()
-}
-
 /// Names of the dependencies in these sections of a manifest.
 fn dependencies(manifest: &Table, sections: &[&str]) -> Names {
     let sections = sections.iter().filter_map(|section| manifest.get(*section));
@@ -75,8 +60,11 @@ fn ours(names: Names) -> (Names, Names) {
 
 /// What each room may use according to the document; absent: everything.
 fn rooms() -> BTreeMap<String, Option<Names>> {
-    let rows = table(&document(), "| room | what it is | may use |");
-    rows.into_iter()
+    let header = "| room | what it is | may use |";
+    let document = document();
+    let tables = document.match_indices(header);
+    let rows = tables.flat_map(|(at, _)| table(&document[at..], header));
+    let listed: Vec<_> = rows
         .map(|row| {
             let [room, _, uses] = &row[..] else {
                 panic!("a row of {} cells: {row:?}", row.len());
@@ -89,7 +77,24 @@ fn rooms() -> BTreeMap<String, Option<Names>> {
             });
             (room.to_owned(), uses)
         })
-        .collect()
+        .collect();
+    let rooms: BTreeMap<_, _> = listed.iter().cloned().collect();
+    assert_eq!(rooms.len(), listed.len(), "a room has two rows");
+    rooms
+}
+
+#[test]
+fn the_house_has_the_folder_of_every_room() {
+    let rows = table(&document(), "| folder | what is in it |");
+    let folders: Names = rows.iter().flat_map(|row| quoted(&row[0])).collect();
+    for folder in &folders {
+        assert!(root().join(folder).is_dir(), "{folder} is in the house");
+    }
+    for room in rooms().into_keys().chain(manifests().into_keys()) {
+        let folder = room.split('/').next().unwrap_or_default();
+        let is_there = folders.contains(&format!("{folder}/"));
+        assert!(is_there, "{folder}, with {room}, is not in the house");
+    }
 }
 
 #[test]
@@ -138,16 +143,28 @@ const NOT_ON_ROUTERS: [&str; 13] = [
     "transfer",
 ];
 
+/// The manifest of a room, whichever folder has it.
+fn manifest_of<'a>(room: &str, manifests: &'a BTreeMap<String, Table>) -> &'a Table {
+    let mut found = manifests.iter().filter(|(folder, _)| name(folder) == room);
+    let (_, manifest) = found.next().unwrap_or_else(|| panic!("no room {room}"));
+    assert_eq!(found.next(), None, "two rooms {room}");
+    manifest
+}
+
+/// A room's name without the folders around it.
+fn name(folder: &str) -> &str {
+    folder.rsplit('/').next().unwrap_or(folder)
+}
+
 /// All rooms that this one is built from, directly or by way of others.
 fn below(room: &str, manifests: &BTreeMap<String, Table>) -> Names {
     let mut all = Names::new();
     let mut next = vec![room.to_owned()];
     while let Some(room) = next.pop() {
-        let folder = match room.as_str() {
-            "reproductions" => room,
-            _ => format!("crates/{room}"),
-        };
-        let (used, _) = ours(dependencies(&manifests[&folder], &["dependencies"]));
+        let (used, _) = ours(dependencies(
+            manifest_of(&room, manifests),
+            &["dependencies"],
+        ));
         next.extend(used.into_iter().filter(|used| all.insert(used.clone())));
     }
     all
@@ -290,7 +307,7 @@ const OF_DEVELOPERS: [&str; 8] = [
     "c-enum",
     "commit",
     "constants",
-    "measured",
+    "measurements",
     "rivals",
     "runner",
     "testing",
@@ -306,8 +323,7 @@ fn one_room_prints_for_people() {
             let is_here = others.contains(library);
             assert_eq!(is_here, folder == "crates/terminal", "{folder}: {library}");
         }
-        let room = folder.trim_start_matches("crates/");
-        if OF_DEVELOPERS.contains(&room) {
+        if OF_DEVELOPERS.contains(&name(&folder)) {
             continue;
         }
         let mut code = String::new();
@@ -344,7 +360,9 @@ fn every_promise_of_a_server_has_tests_that_are_there() {
         .nth(1)
         .expect("there");
     let mut code = String::new();
-    sources(&root().join("crates"), &mut code);
+    for folder in manifests().keys() {
+        sources(&root().join(folder), &mut code);
+    }
     for row in table(chapter, "| promise | tests |") {
         let names = quoted(&row[1]);
         assert!(!names.is_empty(), "{row:?}");

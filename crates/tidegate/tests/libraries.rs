@@ -1,30 +1,24 @@
 //! Checks that the crates for others are complete packages: `cargo package` finds all that each needs.
 //! `./dev libraries` builds them from their packages, which takes minutes.
 
+mod house;
+
+use house::{manifest, manifests, root};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use toml::Table;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn manifest(folder: &Path) -> Table {
-    let text = fs::read_to_string(folder.join("Cargo.toml")).expect("readable");
-    text.parse().expect("TOML")
-}
-
-/// Name and folder of each library: a crate whose manifest names its documentation.
-fn libraries() -> Vec<(String, PathBuf)> {
-    let crates = fs::read_dir(root().join("crates")).expect("readable");
-    let libraries: Vec<_> = crates
-        .map(|entry| entry.expect("readable").path())
-        .filter_map(|folder| {
-            let package = &manifest(&folder)["package"];
+/// Name, folder and manifest of each library: a crate whose manifest names its documentation.
+fn libraries() -> Vec<(String, PathBuf, Table)> {
+    let libraries: Vec<_> = manifests()
+        .into_iter()
+        .filter_map(|(folder, manifest)| {
+            let package = &manifest["package"];
             package.get("documentation")?;
-            Some((package["name"].as_str()?.to_owned(), folder))
+            let name = package["name"].as_str()?.to_owned();
+            Some((name, root().join(folder), manifest))
         })
         .collect();
     assert!(!libraries.is_empty());
@@ -72,7 +66,7 @@ fn below(folder: &Path) -> Vec<String> {
 
 #[test]
 fn packages_hold_sources_and_licences() {
-    for (library, folder) in libraries() {
+    for (library, folder, _) in libraries() {
         let packaged = packaged(&library);
         let sources = below(&folder.join("src"));
         let sources = sources.iter().map(|file| format!("src/{file}"));
@@ -98,11 +92,10 @@ fn the_laws_take_their_headers_along() {
 
 #[test]
 fn libraries_say_what_they_are_and_need_no_other_crates_of_ours() {
-    let workspace = &manifest(&root())["workspace"];
+    let workspace = &manifest("")["workspace"];
     let version = &workspace["package"]["version"];
     let libraries = libraries();
-    for (library, folder) in &libraries {
-        let manifest = manifest(folder);
+    for (library, _, manifest) in &libraries {
         for key in ["description", "keywords", "categories"] {
             let value = manifest["package"].get(key);
             assert!(value.is_some(), "{library}: no {key}");
@@ -111,7 +104,7 @@ fn libraries_say_what_they_are_and_need_no_other_crates_of_ours() {
             let used = manifest.get(section).and_then(|table| table.as_table());
             let used = used.into_iter().flat_map(Table::keys);
             for name in used.filter(|name| name.starts_with("tidegate-")) {
-                let published = libraries.iter().any(|(library, _)| library == name);
+                let published = libraries.iter().any(|(library, ..)| library == name);
                 assert!(published, "{library} needs {name}, which is for us alone");
                 let stated = workspace["dependencies"][name].get("version");
                 assert_eq!(stated, Some(version), "{library}: {name}");

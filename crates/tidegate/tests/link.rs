@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tidegate_lab::Veth;
-use tidegate_netfilter::{Chain, Expression, Family, Hook, Policy, Table};
-use tidegate_netns::Namespace;
+use tidegate_linux::netfilter::{Chain, Expression, Family, Hook, Policy, Table};
+use tidegate_linux::netns::Namespace;
 use tidegate_testing::has_tun;
 
 /// The user id of nobody on Linux.

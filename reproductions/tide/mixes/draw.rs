@@ -11,12 +11,12 @@ const HSPA_MBPS: f64 = 12.0;
 const LTE_MBPS: f64 = 100.0;
 
 /// Draws of one mix, the same for the same seed.
-pub struct Draw(tidegate_random::Draw);
+pub struct Draw(tidegate_basics::random::Draw);
 
 impl Draw {
     /// Draws of that seed.
     pub fn new(seed: u64) -> Self {
-        Self(tidegate_random::Draw::new(seed))
+        Self(tidegate_basics::random::Draw::new(seed))
     }
 
     /// One of these numbers.

@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use tidegate_agent::{Agent, Direction, Directions, HoldPrograms, Hook, Lease, leftovers};
 use tidegate_lab::{IpVersion, Veth};
-use tidegate_rtnetlink::clsact_filters;
+use tidegate_linux::rtnetlink::clsact_filters;
 
 /// More than makes a flow bulk, in datagrams of 1200 bytes.
 const DATAGRAMS: usize = 100;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_agent::{Agent, Direction, Directions, Hook, Reason};
 use tidegate_lab::{IpVersion, TcpInfo};
 use tidegate_laws::{Law, Params};
-use tidegate_rtnetlink::clsact_filters;
+use tidegate_linux::rtnetlink::clsact_filters;
 
 /// Which hook the victim of a test is to hold.
 const VICTIM: &str = "TIDEGATE_AGENT_TEST_VICTIM";

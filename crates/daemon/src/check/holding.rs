@@ -6,7 +6,7 @@ use anyhow::Error;
 use std::path::Path;
 use tidegate_agent::{Agent, Config, Interface};
 use tidegate_gate::{Fq, Mechanisms, Qdisc};
-use tidegate_netns::Namespace;
+use tidegate_linux::netns::Namespace;
 use tidegate_scenario::Udp;
 
 /// How many packets of one flow must fit into the queue: two seconds of two thousand acknowledgements each.

@@ -5,8 +5,8 @@ use crate::config::Settings;
 use crate::devices::Forwarding;
 use crate::hidden::{Hidden, in_hardware};
 use crate::interfaces::Found;
-use tidegate_netfilter::tracked;
-use tidegate_rtnetlink::{Link, default_routes};
+use tidegate_linux::netfilter::tracked;
+use tidegate_linux::rtnetlink::{Link, default_routes};
 use tidegate_scenario::Fair;
 
 /// Connections in the connection tracking table.

@@ -4,7 +4,7 @@ use super::{Finding, Status};
 use crate::devices::Forwarding;
 use crate::interfaces::{Found, Wanted};
 use std::io;
-use tidegate_rtnetlink::{Link, addressed, default_routes};
+use tidegate_linux::rtnetlink::{Link, addressed, default_routes};
 
 /// A note for each tunnel in use that the agent does not attach to. Not on a router: there a tunnel may lead to
 /// devices, as on a VPN server, where downloads and uploads are swapped.

@@ -2,7 +2,7 @@
 
 use std::fs::read_to_string;
 use std::io;
-use tidegate_rtnetlink::{Link, addressed, default_routes, links};
+use tidegate_linux::rtnetlink::{Link, addressed, default_routes, links};
 
 /// Whom this machine forwards for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tidegate_agent::{AgentError, Device, Owners, Prefix};
-use tidegate_netfilter::{Tracked, Way};
-use tidegate_rtnetlink::Known;
+use tidegate_linux::netfilter::{Tracked, Way};
+use tidegate_linux::rtnetlink::Known;
 
 /// How many addresses and devices we remember: a phone has another MAC on each link, and an address may pass from
 /// device to device. When it is full we begin anew; the programs' own tables evict the idle.

@@ -1,6 +1,6 @@
 use super::{Hidden, Stack, pppoe};
-use tidegate_netfilter::Flowtable;
-use tidegate_rtnetlink::Link;
+use tidegate_linux::netfilter::Flowtable;
+use tidegate_linux::rtnetlink::Link;
 
 fn link(index: u32, name: &str) -> Link {
     Link {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tidegate_agent::{AgentError, Interface};
-use tidegate_rtnetlink::Changes;
+use tidegate_linux::rtnetlink::Changes;
 
 /// Keeps the agent attached to the interfaces that are wanted.
 pub struct Follower {

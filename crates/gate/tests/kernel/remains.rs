@@ -3,7 +3,7 @@
 use std::fs::read_to_string;
 use std::io::ErrorKind;
 use tidegate_lab::Namespace;
-use tidegate_netfilter::{Family, Table};
+use tidegate_linux::netfilter::{Family, Table};
 
 /// The number of netfilter queues that are served in the namespace.
 pub fn queues(host: &Namespace) -> usize {

@@ -13,7 +13,9 @@ use anyhow::{Context, Result};
 use nix::net::if_::if_indextoname;
 use std::io;
 use std::time::{Duration, Instant};
-use tidegate_netfilter::{Chain, Change, Compare, Expression, Hook, Meta, Set, State, Table, Word};
+use tidegate_linux::netfilter::{
+    Chain, Change, Compare, Expression, Hook, Meta, Set, State, Table, Word,
+};
 
 const TABLE: &str = "tidegate-link";
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use std::net::IpAddr;
-use tidegate_netfilter::{Base, Chain, Compare, Expression, Family, Hook, Table, Word};
+use tidegate_linux::netfilter::{Base, Chain, Compare, Expression, Family, Hook, Table, Word};
 
 /// While this value lives, packets from one address leave the machine with the address of the interface by which they
 /// leave.

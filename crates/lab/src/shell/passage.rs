@@ -16,7 +16,7 @@ use nix::net::if_::if_nametoindex;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tidegate_netfilter::{
+use tidegate_linux::netfilter::{
     BaseChain, Chain, Compare, Dropped, Expression, Hook, Meta, State, Table, Trace, Word,
     base_chains,
 };

@@ -2,7 +2,7 @@
 
 use crate::sysctl;
 use anyhow::Result;
-use tidegate_netfilter::Family;
+use tidegate_linux::netfilter::Family;
 
 /// A version of IP, with its forwarding switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

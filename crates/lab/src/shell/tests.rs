@@ -308,7 +308,7 @@ fn during_a_link(script: &str, during: impl FnOnce() -> Result<()>) -> Result<Ex
         go.display()
     );
     let uplinks = Uplinks::find(&[])?;
-    let here = tidegate_netns::Namespace::current()?;
+    let here = tidegate_linux::netns::Namespace::current()?;
     thread::scope(|scope| {
         let link = scope.spawn(|| {
             here.run(|| {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
-use tidegate_rtnetlink::{Link, addressed, default_routes, links};
+use tidegate_linux::rtnetlink::{Link, addressed, default_routes, links};
 
 /// Interfaces of the calling thread's namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

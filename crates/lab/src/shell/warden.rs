@@ -17,7 +17,7 @@ use nix::unistd::{ForkResult, Pid, dup2_stdin, dup2_stdout, fork, pipe2, setsid}
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::catch_unwind;
-use tidegate_rtnetlink::default_routes;
+use tidegate_linux::rtnetlink::default_routes;
 
 /// How often it checks whether the machine has become a router or moved to another network, in milliseconds.
 const POLL_INTERVAL: u16 = 1000;

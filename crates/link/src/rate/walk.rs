@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_random::normal;
+use tidegate_basics::random::normal;
 
 /// LTE's transmission time interval.
 const TTI: Duration = Duration::from_millis(1);

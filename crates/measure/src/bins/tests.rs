@@ -1,7 +1,7 @@
 use super::{Bins, round_trip};
 use crate::Passage;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

@@ -1,6 +1,6 @@
 use super::Player;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 const fn s(seconds: u64) -> Instant {
     Instant::from_millis(seconds * 1000)

@@ -1,8 +1,8 @@
 use super::{LinkRecord, Passage, Window};
 use crate::Demand;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::{Config, Stats};
-use tidegate_time::Instant;
 
 fn record(bins: bool) -> LinkRecord {
     let window = Window {

@@ -2,7 +2,7 @@
 
 use crate::{Arrival, Stage};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Arrivals further apart than this belong to different bursts.
 pub const GAP: Duration = Duration::from_millis(1);

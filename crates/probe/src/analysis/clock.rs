@@ -12,7 +12,7 @@
 
 use crate::Echo;
 use serde::{Deserialize, Serialize};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The client's clock against the server's.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]

@@ -14,7 +14,7 @@ use crate::Arrival;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// An interval of bursts.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]

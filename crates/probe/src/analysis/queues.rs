@@ -3,7 +3,7 @@
 use crate::Arrival;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Whether a second device's packets stand in the same queue.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]

@@ -4,7 +4,7 @@
 use super::latency::trimmed_mean;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The draft's `ID`: length of an interval.
 pub const INTERVAL: Duration = Duration::from_secs(1);

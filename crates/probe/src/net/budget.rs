@@ -4,7 +4,7 @@ use super::socket::now;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The part of a session's budget that is reserved for answers, at most an eighth: a client that has used up the rest
 /// still gets answers that say so.

@@ -2,7 +2,7 @@
 
 use crate::{Arrival, Malformed, Message, Pace, Stage, TrainConfig, decode, encode};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Kinds before a session.
 pub const HELLO: u8 = 1;

@@ -12,7 +12,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The receive buffer for the time in which the process is not scheduled: 4 MB are 27 ms at 1.2 Gbit/s.
 const ROOM: usize = 4 << 20;

@@ -6,7 +6,7 @@ use crate::analysis::responsiveness::{
     AVERAGED, Confidence, Course, INTERVAL, Kind, Means, Responsiveness, STAGE, Score,
 };
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The longest time to wait for an answer, whatever the rate.
 const LONGEST: Duration = Duration::from_secs(120);

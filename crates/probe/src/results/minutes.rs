@@ -6,7 +6,7 @@ use crate::analysis::bursts::backlogged;
 use crate::analysis::quantile;
 use crate::analysis::rate::summary;
 use serde::{Deserialize, Serialize};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// From short trains, one every few seconds.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

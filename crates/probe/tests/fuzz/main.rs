@@ -4,8 +4,8 @@ mod target;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use tidegate_basics::time::Instant;
 use tidegate_probe::{Data, HEADERS, Message, Ping, Pong, Report, Stage, encode};
-use tidegate_time::Instant;
 
 fn messages() -> [Message; 4] {
     let at = Instant::from_millis(1234);

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tidegate_random::{exponential, log_normal};
+use tidegate_basics::random::{exponential, log_normal};
 
 /// The largest flow, in bytes: what a tail brings beyond is this long.
 const MOST: f64 = 1e12;

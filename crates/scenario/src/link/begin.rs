@@ -3,7 +3,7 @@
 use super::{LinkSpec, RateSpec};
 use crate::complaints::Complaints;
 use std::time::Duration;
-use tidegate_random::Draw;
+use tidegate_basics::random::Draw;
 
 /// The place in recordings that a seed stands for, as a part of their length.
 pub(crate) fn place_of(seed: u64) -> f64 {

@@ -6,10 +6,10 @@ use crate::packet::Datagram;
 use crate::random;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
+use tidegate_basics::random::exponential;
+use tidegate_basics::time::Instant;
 use tidegate_measure::Window;
-use tidegate_random::exponential;
 use tidegate_scenario::{Direction, RunResult, Side, Spacing};
-use tidegate_time::Instant;
 
 /// IP and UDP headers, in bytes.
 const HEADERS: u64 = 28;

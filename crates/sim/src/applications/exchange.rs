@@ -1,8 +1,8 @@
 //! Requests and answers on one connection, one after another.
 
 use std::collections::VecDeque;
+use tidegate_basics::time::Instant;
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// Bytes of a request, as in the laboratory.
 const REQUEST: u64 = 16;

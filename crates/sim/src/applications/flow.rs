@@ -5,10 +5,10 @@ use crate::hosts::{Hosts, Pair};
 use crate::packet::ConnectionId;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{Distribution, Window, ratio};
 use tidegate_scenario::{Direction, FetchResult, FlowResult, RunResult, Side};
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// One connection that lives for as long as its workload, from one direction's point of view.
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@ use crate::random;
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{Window, quantiles, ratio};
 use tidegate_scenario::{
     ArrivalsResult, Direction, FlowClassResult, FlowsSpec, RunResult, Side, SizeDistribution,
 };
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// Senders and receivers of flows.
 pub struct Flows {

@@ -6,13 +6,13 @@ use crate::packet::Message;
 use crate::random;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{Window, curve};
 use tidegate_mpath::wire::{DATA_HEADER, feedback_bytes, relay_header};
 use tidegate_mpath::{
     Config, PathId, PathInfo, ProxyId, Receiver, ReceiverConfig, Sender, Transmission,
 };
 use tidegate_scenario::{Direction, MpathSpec, ProxySpec, RunResult, Series, Side, TransferResult};
-use tidegate_time::Instant;
 
 /// IP and UDP headers, in bytes.
 const HEADERS: u64 = 28;

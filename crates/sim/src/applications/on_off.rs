@@ -6,10 +6,10 @@ use crate::packet::Datagram;
 use crate::random;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::Window;
 use tidegate_scenario::{Carrier, OnOffSpec, RunResult, Side};
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// Payload of a full segment in bytes: what TCP is given at a time.
 const SEGMENT: u64 = 1448;

@@ -5,9 +5,9 @@ use crate::hosts::Hosts;
 use crate::packet::Datagram;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{Distribution, Window, curve, ms};
 use tidegate_scenario::{Direction, FlowDirection, FlowResult, RunResult, Side};
-use tidegate_time::Instant;
 
 /// Sum and number of the round trips of each bin.
 type Bins = BTreeMap<u64, (Duration, u32)>;

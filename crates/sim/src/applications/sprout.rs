@@ -7,9 +7,9 @@ use crate::sprout::receiver::{Estimate, Receiver};
 use crate::sprout::sender::Sender;
 use crate::sprout::{FEEDBACK_BYTES, HEADERS};
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{Distribution, Window};
 use tidegate_scenario::{Direction, RunResult, Side, SproutForecast, SproutSpec};
-use tidegate_time::Instant;
 
 /// How often the age of what has arrived is sampled.
 const AGE_INTERVAL: Duration = Duration::from_millis(1);

@@ -3,10 +3,10 @@
 use super::{Application, Context, Fetches, Flow};
 use crate::hosts::Hosts;
 use std::time::Duration;
+use tidegate_basics::time::{Instant, earlier};
 use tidegate_measure::Window;
 use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, SlowReader, WorkloadKind};
 use tidegate_tcp::Connection;
-use tidegate_time::{Instant, earlier};
 
 /// How long a kernel takes to run a process that waits for data, on an idle but awake processor; of 20, 35 and 50 µs
 /// the value with which `tidegate validate` agrees best. Data that a cell's burst brings meanwhile are acknowledged

@@ -5,10 +5,10 @@ use super::{Application, Context, Fetches, Flow};
 use crate::abr::{Abr, Played};
 use crate::hosts::Hosts;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::{Player, Window};
 use tidegate_scenario::{AdaptiveVideoSpec, Direction, QoeSpec, RunResult, Side};
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// A player and its server.
 pub struct Video {

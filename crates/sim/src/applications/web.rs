@@ -5,10 +5,10 @@ use super::{Application, Context, Fetches};
 use crate::hosts::Hosts;
 use crate::packet::ConnectionId;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_measure::Window;
 use tidegate_scenario::{RunResult, Side};
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
 
 /// A client that fetches, and the server that answers.
 pub struct Web {

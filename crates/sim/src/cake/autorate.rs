@@ -17,7 +17,7 @@
 //! without load.
 
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Reflectors (`no_pingers`).
 pub const PINGERS: usize = 6;

@@ -1,7 +1,7 @@
 use super::{EventQueue, Kind, Target};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 fn end(index: usize) -> Target {
     Target::new(Kind::End, index)

@@ -3,7 +3,7 @@
 use super::belief::Belief;
 use super::{Data, Forecast, HORIZON, PACKET_BYTES, TICK, forecast};
 use std::collections::BTreeMap;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Weight of the latest tick in Sprout-EWMA's mean.
 const GAIN: f64 = 1.0 / 8.0;

@@ -3,7 +3,7 @@
 use super::{Data, Forecast, HEADERS, HORIZON, PACKET_BYTES, TICK};
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Ticks that a packet may wait: 100 ms.
 const TOLERANCE: usize = 5;

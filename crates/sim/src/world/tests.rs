@@ -5,9 +5,9 @@ use crate::network::{DOWN, UP};
 use crate::run::Options;
 use std::path::Path;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_link::Link;
 use tidegate_scenario::Scenario;
-use tidegate_time::Instant;
 
 /// Downloads, an upload, a page and cross traffic over three links down, with loss and short queues.
 const BUSY: &str = r#"

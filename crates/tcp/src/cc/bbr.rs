@@ -54,7 +54,7 @@ use long_term::LongTerm;
 use rand::SeedableRng;
 use rand_pcg::Pcg32;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Phases of PROBE_BW's cycle; each lasts about one `min_rtt`.
 const CYCLE: [Gain; 8] = [

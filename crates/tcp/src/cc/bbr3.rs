@@ -67,7 +67,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg32;
 use sample::{Delivery, Sample, TwoCycles};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// How long `min_rtt` is believed, and so the time between two PROBE_RTT (`MinRTTFilterLen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);

@@ -35,7 +35,7 @@ use crate::cc::{Flight, RateSample};
 use extreme::{Extreme, Wanted};
 use mode::{Competition, Delays};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 use velocity::{Direction, Velocity};
 
 /// Bits behind the point of windows and of 1/δ.

@@ -5,7 +5,7 @@
 //! wraps, so what Linux marks with jiffy 0 is an `Option` here.
 
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Jiffies in a second.
 pub(super) const HZ: u64 = 1000;

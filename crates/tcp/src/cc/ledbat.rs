@@ -20,7 +20,7 @@ use super::{AckSample, CongestionControl, Window, reno};
 use crate::Timestamps;
 use crate::cc::Flight;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Queueing delay to add, in ms: RFC 6817 §2.5's most.
 const TARGET: i64 = 100;

@@ -12,7 +12,7 @@
 use super::{CongestionControl, Event, Recovery, Window};
 use crate::cc::{Flight, RateSample};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Bits behind the point of the share of marks, and of the window.
 const ALPHA_BITS: u32 = 24;

@@ -2,7 +2,7 @@
 
 use super::Recovery;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The sender as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use super::{Connection, Ending, State};
 use crate::ticks::{Ticks, run_out};
 use crate::{Flags, Segment, Seq, SynOptions, Timestamps};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// First timeout of a SYN (RFC 6298 §2.1, `TCP_TIMEOUT_INIT`).
 const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -6,7 +6,7 @@ use crate::receive::{Advertisement, Arrival};
 use crate::send::{Ack, Transmission};
 use crate::{Flags, SackBlocks, Segment, Seq};
 use std::ops::Range;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 impl Connection {
     /// Returns the bytes that it brings.

@@ -10,7 +10,7 @@ use super::{Connection, Ending, State};
 use crate::{Config, Ecn, Flags, Segment, Seq, Timestamps};
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// One way.
 const DELAY: Duration = Duration::from_millis(10);

@@ -2,7 +2,7 @@
 
 use crate::{Config, Timestamps};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// An echo older than this proves nothing about order (RFC 7323 §5.5; `TCP_PAWS_24DAYS`).
 const PAWS_IDLE: Duration = Duration::from_secs(24 * 24 * 3600);

@@ -2,7 +2,7 @@
 
 use crate::ticks::{Ticks, run_out};
 use std::time::Duration;
-use tidegate_time::{Instant, earlier};
+use tidegate_basics::time::{Instant, earlier};
 
 /// Shortest and longest delay of an ACK (`TCP_ATO_MIN`, `TCP_DELACK_MIN`; `TCP_DELACK_MAX`).
 const ATO_MIN: Duration = Duration::from_millis(40);

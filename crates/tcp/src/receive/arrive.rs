@@ -6,7 +6,7 @@ use super::memory;
 use super::reassembly::{Overlap, Range};
 use super::{Arrival, Receiver, stock};
 use crate::Ecn;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Segments smaller than this say nothing about the sender's rate (`tcp_event_data_recv`).
 const TELLING: u32 = 128;

@@ -4,7 +4,7 @@
 use super::memory::Memory;
 use super::window::Window;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The round trip, seen from the side that only receives (`rcv_rtt_est`).
 #[derive(Clone, Copy, Debug, Default)]

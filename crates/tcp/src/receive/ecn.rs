@@ -3,7 +3,7 @@
 
 use crate::Flags;
 use crate::ecn::CEP_INIT;
-use tidegate_ecn::Ecn;
+use tidegate_basics::ecn::Ecn;
 
 /// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@
 use super::Receiver;
 use crate::ReadReport;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_laws::afc::ReadRate;
-use tidegate_time::Instant;
 
 /// How long a proactive ACK waits for one that data cause, in parts of a round trip (AFC §4.1.3: "a constant amount of
 /// time", which is not given; a time that is short on one path is long on another).

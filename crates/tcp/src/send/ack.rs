@@ -5,7 +5,7 @@ use super::rate::AckEffect;
 use super::reordering::DUP_THRESH;
 use super::{Ack, Sender};
 use crate::cc::Recovery;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The sender's state before an ACK.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use super::clock::micros;
 use super::progress::Progress;
 use super::scoreboard::{Sent, Tags};
 use crate::cc::AckSample;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The segments that were removed.
 #[derive(Clone, Copy, Debug)]

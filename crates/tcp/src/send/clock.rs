@@ -1,6 +1,6 @@
 //! Time in whole microseconds, as Linux reckons it.
 
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Microseconds from one time to a later one.
 pub(super) fn micros(from: Instant, to: Instant) -> u32 {

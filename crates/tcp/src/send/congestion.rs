@@ -5,7 +5,7 @@ use crate::cc::{
     AckSample, CongestionControl, Event, Flight, LostSegment, Manual, RateSample, Recovery, Window,
 };
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Least time from one step of an algorithm to the next.
 const STEP_MIN: Duration = Duration::from_micros(1);

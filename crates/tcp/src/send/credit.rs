@@ -20,8 +20,8 @@ use super::clock::micros;
 use super::scoreboard::{Sent, Tags};
 use super::timer::Timer;
 use crate::ReadReport;
+use tidegate_basics::time::Instant;
 use tidegate_laws::afc;
-use tidegate_time::Instant;
 
 /// A larger window, in segments, is not sent in one burst (AFC §4.1.4: "a threshold", which is not given). As many
 /// segments as may begin a connection (RFC 6928).

@@ -1,7 +1,7 @@
 //! The memory of loss recovery about the current episode. Its states are in [`super::recovery`].
 
 use crate::cc::Recovery;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// State and extent of an episode.
 #[derive(Clone, Copy, Debug, Default)]

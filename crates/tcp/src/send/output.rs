@@ -7,7 +7,7 @@ use super::train::{Next, Train};
 use super::work::Resend;
 use super::{Sender, Transmission};
 use crate::cc::Event;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The segments that have left since the last news, and those that are about to.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 
 use super::Sender;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The segments that leave before pacing begins: the initial window is a burst.
 const UNPACED: u64 = 10;

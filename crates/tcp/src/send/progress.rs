@@ -2,7 +2,7 @@
 
 use super::rate::Gathering;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Gathered while an ACK is taken in.
 #[derive(Clone, Copy, Debug)]

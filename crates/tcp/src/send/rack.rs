@@ -5,7 +5,7 @@ use super::Sender;
 use super::clock::micros;
 use super::timer::{TIMEOUT_MIN, Timer};
 use crate::cc::Recovery;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
 const PERSIST: u8 = 16;

@@ -9,7 +9,7 @@ use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
 use crate::cc::{LostSegment, RateSample};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// What a segment noted when it was sent last. Low halves of counters, and times relative to that, keep an entry small.
 #[derive(Clone, Copy, Debug, Default)]

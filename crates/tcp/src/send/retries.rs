@@ -2,7 +2,7 @@
 
 use super::clock::micros;
 use super::rtt::{RTO_MAX, RTO_MIN};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Timeouts in a row, counted from [`RTO_MIN`], before giving up (`tcp_retries2`).
 pub(super) const RETRIES: u32 = 15;

@@ -3,7 +3,7 @@
 
 use super::clock::micros;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Least retransmission timeout in microseconds (`TCP_RTO_MIN`; RFC 6298 §2.4 would have a second).
 pub(super) const RTO_MIN: u32 = 200_000;

@@ -12,7 +12,7 @@ use order::Order;
 use queue::Queue;
 pub(super) use queue::Sent;
 pub(super) use tags::Tags;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The queue, its orders and its counters.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use super::Sender;
 use super::clock::{later, micros};
 use super::rtt::RTO_MAX;
 use crate::ticks::{Ticks, run_out};
-use tidegate_time::{Instant, earlier};
+use tidegate_basics::time::{Instant, earlier};
 
 /// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
 /// a millisecond).

@@ -1,7 +1,7 @@
 //! Which of our timestamps ACKs echo (RFC 7323).
 
 use crate::Timestamps;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A tick of our clock in microseconds.
 const TICK_US: u32 = 1000;

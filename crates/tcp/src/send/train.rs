@@ -6,7 +6,7 @@
 
 use super::Sender;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A train is what the pacing rate carries in 2⁻¹⁰ s (`sk_pacing_shift`) …
 const SHARE_SHIFT: u32 = 10;

@@ -1,7 +1,7 @@
 //! How much of the congestion window was used recently (RFC 7661 §4, Linux's `tcp_cwnd_validate`).
 
 use super::clock::micros;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// What was sent, compared with what the window allowed.
 #[derive(Clone, Copy, Debug)]

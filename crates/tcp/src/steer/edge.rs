@@ -3,8 +3,8 @@
 use super::{Steer, UploadSteer, micros};
 use crate::Segment;
 use std::collections::BTreeMap;
+use tidegate_basics::time::Instant;
 use tidegate_laws::{Device, Flow, Params, Path};
-use tidegate_time::Instant;
 
 /// The queues in front of a host: the one that its downloads share, and that of its uploads.
 #[derive(Clone, Debug, Default)]

@@ -5,9 +5,9 @@ use crate::{Connection, Segment};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_basics::time::Instant;
 use tidegate_laws::sys::TG_DELAY_UNKNOWN;
 use tidegate_laws::{Law, Params};
-use tidegate_time::Instant;
 
 /// Measures without steering: for an [`Edge`] that gets its windows from elsewhere.
 pub const NO_LAW: Params = Params {

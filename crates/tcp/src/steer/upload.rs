@@ -2,8 +2,8 @@
 
 use super::{acknowledgement, micros};
 use crate::{Flags, Segment};
+use tidegate_basics::time::Instant;
 use tidegate_laws::{Device, Params, Path, Upload};
-use tidegate_time::Instant;
 
 /// One connection's data that leave a host, and the law that steers them.
 #[derive(Clone, Debug)]

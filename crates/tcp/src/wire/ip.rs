@@ -5,7 +5,7 @@ use etherparse::checksum::Sum16BitWords;
 use etherparse::err::ip::{HeaderError, HeadersError, SliceError};
 use etherparse::{IpEcn, IpNumber, IpSlice, Ipv4Header, Ipv6ExtensionSlice, Ipv6Header, LenSource};
 use std::net::{IpAddr, SocketAddr};
-use tidegate_ecn::Ecn;
+use tidegate_basics::ecn::Ecn;
 
 /// Linux's default (`sysctl_ip_default_ttl`).
 const HOP_LIMIT: u8 = 64;

@@ -1,7 +1,7 @@
 //! What blocks a link's packets on this machine, and what lets them pass, in words.
 
 use tidegate_lab::{Cause, Obstacle, Way};
-use tidegate_netfilter::{BaseChain, Family};
+use tidegate_linux::netfilter::{BaseChain, Family};
 
 /// The obstacle, and below it the commands that remove it.
 pub fn words(obstacle: &Obstacle) -> String {

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use tidegate_netns::Namespace;
+use tidegate_linux::netns::Namespace;
 use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
 /// Seconds that a block may take on a busy machine.

@@ -30,7 +30,9 @@ pub fn root() -> PathBuf {
 
 /// All documents for readers.
 pub fn documents() -> Vec<Document> {
-    let mut paths = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
+    let mut paths = ["README.md", "CHANGELOG.md", "mpath/README.md"]
+        .map(PathBuf::from)
+        .to_vec();
     collect(Path::new("docs"), &mut paths);
     paths.sort();
     let read = |path: PathBuf| Document {

@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 /// Folders that only exist after a build.
 const MADE: [&str; 2] = ["target", "out"];
 /// Folders whose source files the documents name.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 9] = [
     "comparisons",
     "crates",
     "laws",
+    "mpath",
     "packaging",
     "python",
     "reproductions",
     "tests",
+    "tools",
 ];
 /// Source files of other projects that the documents name.
 const FOREIGN: [&str; 1] = ["network_sim.py"];

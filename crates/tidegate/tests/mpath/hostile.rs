@@ -3,7 +3,7 @@
 //! `cargo test --release -p tidegate --test mpath -- --ignored`.
 
 #[allow(dead_code, reason = "some of it is for connections without programs")]
-#[path = "../../../transfer/tests/common/network.rs"]
+#[path = "../../../../mpath/transfer/tests/common/network.rs"]
 mod network;
 
 use super::{RECEIVER, TOKEN, terminate, tidegate, wait_for_some};

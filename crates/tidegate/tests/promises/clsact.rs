@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 use tidegate_agent::{Interface, leftovers};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
-use tidegate_rtnetlink::clsact_filters;
+use tidegate_linux::rtnetlink::clsact_filters;
 use tidegate_testing::{has_program, without_tcx};
 
 const DOWNLOADS: [&str; 2] = ["--udp", "hold"];

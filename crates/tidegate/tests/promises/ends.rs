@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, IpVersion};
-use tidegate_netfilter::{Chain, Expression, Family, Hook, Table};
+use tidegate_linux::netfilter::{Chain, Expression, Family, Hook, Table};
 use tidegate_testing::has_program;
 
 /// The log's message after the gate has gone.

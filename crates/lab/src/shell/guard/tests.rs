@@ -3,7 +3,7 @@ use crate::netlink::Interface;
 use crate::tun::Tun;
 use anyhow::Result;
 use nix::net::if_::if_nametoindex;
-use tidegate_netns::Namespace;
+use tidegate_linux::netns::Namespace;
 use tidegate_testing::has_tun;
 
 /// The guard of IPv4.

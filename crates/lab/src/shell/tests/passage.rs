@@ -7,7 +7,7 @@ use crate::sysctl;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::sync::Mutex;
-use tidegate_netfilter::{
+use tidegate_linux::netfilter::{
     Chain, Compare, Dropped, Expression, Family, Hook, Meta, Policy, Table, Word,
 };
 use tidegate_scenario::Side;

@@ -10,7 +10,7 @@ use super::profile::{Dips, Profile, Walk};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
-use tidegate_random::{exponential, normal, pareto};
+use tidegate_basics::random::{exponential, normal, pareto};
 
 /// No cell is faster than this many times its mean.
 const PEAK: f64 = 10.0;

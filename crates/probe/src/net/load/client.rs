@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// How often each connection gets a request, and each of the probers beside them opens a connection: sixteen and eight
 /// in two seconds, which take a twentieth of 0.65 Mbit/s (the draft's `PTC`).

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tidegate_admission::{Bounds, Place, Places, read_exact_until};
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Connections that have not shown a pass yet: a client opens twenty.
 const STRANGERS: Bounds = Bounds {

@@ -9,8 +9,8 @@ use super::super::socket::wall;
 use super::*;
 use crate::{Data, HEADERS, Message, Pace, Ping, Report, Stage, TrainConfig};
 use std::net::UdpSocket;
+use tidegate_basics::time::Instant;
 use tidegate_testing::Spoiler;
-use tidegate_time::Instant;
 
 #[test]
 fn spoiled_packets_disturb_no_prober() {

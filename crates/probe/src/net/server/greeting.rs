@@ -6,7 +6,7 @@ use super::super::socket::now;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A cookie is valid for this period and the next.
 const COOKIE_PERIOD: Duration = Duration::from_secs(10);

@@ -10,7 +10,7 @@ use super::Limits;
 use crate::{Arrival, Data, Message, Ping, Pong, Receiver, Train, TrainConfig};
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The most records of a session: 50 MB of memory.
 const MOST_RECORDS: usize = 1_000_000;

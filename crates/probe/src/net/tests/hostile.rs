@@ -211,7 +211,7 @@ fn answers_count_against_the_budget() {
     let (mut session, _) = hand.open();
     let mut heard = 0;
     for sequence in 0..1000 {
-        let sent = tidegate_time::Instant::ZERO;
+        let sent = tidegate_basics::time::Instant::ZERO;
         let ping = Control::Measure(crate::Message::Ping(crate::Ping { sequence, sent }));
         hand.socket.send(&session.seal(&write(&ping))).unwrap();
         if sequence % 50 == 49 {

@@ -4,7 +4,7 @@ use crate::sprout::receiver::{Estimate, Receiver};
 use crate::sprout::sender::Sender;
 use crate::sprout::{Data, Forecast, HEADERS, PACKET_BYTES};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 fn at(ms: u64) -> Instant {
     Instant::from_millis(ms)

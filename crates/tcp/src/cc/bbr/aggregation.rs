@@ -4,7 +4,7 @@
 
 use crate::cc::path::Bandwidth;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Rounds in a slot of the window; there are two slots.
 const SLOT_ROUNDS: u32 = 5;

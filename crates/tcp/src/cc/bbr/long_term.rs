@@ -11,7 +11,7 @@
 
 use crate::cc::path::{Bandwidth, Gain};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// The least rounds of an interval; the most are four times as many.
 const LEAST_ROUNDS: u32 = 4;

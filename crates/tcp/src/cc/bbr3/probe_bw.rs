@@ -7,7 +7,7 @@ use crate::cc::Window;
 use crate::cc::path::{Bandwidth, Gain};
 use rand::RngExt;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// A probe waits for 2 to 3 s,
 const LEAST_WAIT: Duration = Duration::from_secs(2);

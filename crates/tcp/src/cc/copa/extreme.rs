@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Which of two round trips is the better one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

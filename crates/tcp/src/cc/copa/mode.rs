@@ -6,7 +6,7 @@
 
 use super::Q16;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// 1/δ of the default mode, in packets: δ = 0.5.
 const DEFAULT: u64 = 2 << Q16;

@@ -6,7 +6,7 @@ use crate::cc::{CongestionControl, Event, LostSegment, Recovery, Window};
 use crate::cc::{Flight, RateSample};
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// Payload of a segment, in bytes.
 pub(in crate::cc) const MSS: u32 = 1000;

@@ -5,7 +5,7 @@ use crate::Timestamps;
 use crate::cc::Flight;
 use std::collections::VecDeque;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 pub const MSS: u32 = 1448;
 

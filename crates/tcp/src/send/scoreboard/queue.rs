@@ -7,7 +7,7 @@ use super::order::Links;
 use super::tags::Tags;
 use crate::send::rate::Snapshot;
 use std::collections::VecDeque;
-use tidegate_time::Instant;
+use tidegate_basics::time::Instant;
 
 /// How far off a guess may be before a search begins.
 const NEIGHBOURS: u32 = 4;

@@ -7,7 +7,7 @@ mod links;
 mod workloads;
 
 use std::collections::BTreeMap;
-use tidegate_random::Draw;
+use tidegate_basics::random::Draw;
 use toml::{Table, Value};
 
 /// Seconds of a run, and how many of the first do not count.

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Command, Stdio};
 use tempfile::NamedTempFile;
 use tidegate_lab::Namespace;
-use tidegate_netfilter::tracked;
+use tidegate_linux::netfilter::tracked;
 use tidegate_testing::{has_program, is_root, skipped};
 
 /// The queue in front of the router, a third of a second deep, and the delay of the router's answers.

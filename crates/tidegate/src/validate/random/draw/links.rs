@@ -2,7 +2,7 @@
 
 use super::{perhaps, single, whole};
 use std::collections::BTreeMap;
-use tidegate_random::{Draw, two_digits};
+use tidegate_basics::random::{Draw, two_digits};
 use toml::{Table, Value};
 
 /// Bytes of a full-sized packet.

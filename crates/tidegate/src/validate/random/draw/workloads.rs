@@ -1,7 +1,7 @@
 //! Draws random workloads.
 
 use super::{perhaps, single, whole};
-use tidegate_random::{Draw, two_digits};
+use tidegate_basics::random::{Draw, two_digits};
 use toml::{Table, Value};
 
 /// The kinds of workloads.

@@ -1,6 +1,6 @@
 //! Smaller scenarios: without a part, or with a simpler number.
 
-use tidegate_random::digits;
+use tidegate_basics::random::digits;
 use toml::{Table, Value};
 
 /// The shortest run that we try, in seconds.
