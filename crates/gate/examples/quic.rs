@@ -4,15 +4,12 @@
 
 use anyhow::{Context, Result, bail};
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
-use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig, VarInt};
-use rustls::RootCertStore;
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use quinn::{Connection, Endpoint, TransportConfig, VarInt};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-const NAME: &str = "server";
+use tidegate_lab::quic_ends::{NAME, certified, trusting};
 
 /// The client's receive window for a stream, as in browsers.
 const STREAM_WINDOW: u32 = 6 << 20;
@@ -39,10 +36,7 @@ fn main() -> Result<()> {
 }
 
 async fn serve(address: SocketAddr, certificate: &Path, control: &str) -> Result<()> {
-    let own = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
-    let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-    let chain = vec![own.cert.der().clone()];
-    let mut config = ServerConfig::with_single_cert(chain, key.into())?;
+    let (mut config, own) = certified()?;
     let factory: Arc<dyn ControllerFactory + Send + Sync> = match control {
         "cubic" => Arc::new(CubicConfig::default()),
         "bbr" => Arc::new(BbrConfig::default()),
@@ -54,7 +48,7 @@ async fn serve(address: SocketAddr, certificate: &Path, control: &str) -> Result
     transport.send_window(64 << 20);
     config.transport_config(Arc::new(transport));
     let endpoint = Endpoint::server(config, address)?;
-    std::fs::write(certificate, own.cert.der())?;
+    std::fs::write(certificate, own)?;
     while let Some(incoming) = endpoint.accept().await {
         tokio::spawn(async move {
             if let Ok(connection) = incoming.await {
@@ -75,10 +69,8 @@ async fn send(connection: &Connection) -> Result<()> {
 }
 
 async fn fetch(server: SocketAddr, certificate: &Path, seconds: f64) -> Result<()> {
-    let mut roots = RootCertStore::empty();
     let der = std::fs::read(certificate).context("the server's certificate")?;
-    roots.add(CertificateDer::from(der))?;
-    let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
+    let mut config = trusting(der)?;
     let mut transport = TransportConfig::default();
     transport.stream_receive_window(VarInt::from_u32(STREAM_WINDOW));
     config.transport_config(Arc::new(transport));

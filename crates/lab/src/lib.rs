@@ -28,6 +28,7 @@ mod netlink;
 mod outcome;
 mod own;
 mod port;
+pub mod quic_ends;
 mod run;
 mod sample;
 mod shell;

@@ -9,8 +9,6 @@ mod everybody;
 mod ledger;
 #[path = "sight/lint.rs"]
 mod lint;
-#[path = "../../gate/tests/kernel/quic_ends.rs"]
-mod quic_ends;
 #[path = "sight/running.rs"]
 mod running;
 #[path = "sight/stamps.rs"]

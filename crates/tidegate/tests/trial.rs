@@ -3,10 +3,6 @@
 //! The program's own tests check verdicts over hundreds of simulated links (`src/trial/simulated.rs`); here real TCP, a
 //! real ping and the real agent run a few trials.
 
-#[path = "../../gate/tests/kernel/quic_ends.rs"]
-#[allow(dead_code, reason = "it serves more tests than these")]
-mod quic_ends;
-
 #[path = "trial/quic.rs"]
 mod quic;
 

@@ -5,16 +5,14 @@ use crate::lifecycle::steering;
 use crate::tally;
 use crate::testbed::{on_testbed, start, wait_for};
 use nix::sys::socket::{setsockopt, sockopt};
-use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use quinn::{Connection, Endpoint};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_agent::{Agent, Carried, Direction, Ecn, Hook, Kind, Marks, Origin, WindowlessView};
+use tidegate_lab::quic_ends::{NAME, endpoint, identity};
 use tidegate_lab::{IpVersion, Veth};
 
-const NAME: &str = "localhost";
 /// Bytes of a download.
 const FILE: usize = 5_000_000;
 
@@ -27,19 +25,12 @@ struct Download {
 impl Download {
     /// From the server's port 443.
     async fn over(hosts: &Veth) -> Self {
-        let identity = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
-        let certificate = CertificateDer::from(identity.cert);
-        let key = PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
-        let server = ServerConfig::with_single_cert(vec![certificate.clone()], key.into());
-        let address = Veth::server_address(IpVersion::V4);
-        let socket = hosts.server.run(|| Ok(UdpSocket::bind((address, 443))?));
-        let server = endpoint(socket.unwrap(), Some(server.unwrap()));
-        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
-        let client = endpoint(socket, None);
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(certificate).unwrap();
-        let config = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
-        let connecting = client.connect_with(config, (address, 443).into(), NAME);
+        let (server, trusting) = identity().unwrap();
+        let at = (Veth::server_address(IpVersion::V4), 443).into();
+        let server = endpoint(&hosts.server, at, Some(server)).unwrap();
+        let any = (Ipv4Addr::UNSPECIFIED, 0).into();
+        let client = endpoint(&hosts.client, any, None).unwrap();
+        let connecting = client.connect_with(trusting, at, NAME);
         let accepting = async { server.accept().await.unwrap().await.unwrap() };
         let (near, far) = tokio::join!(connecting.unwrap(), accepting);
         let near = near.unwrap();
@@ -60,11 +51,6 @@ impl Download {
             _endpoints: [client, server],
         }
     }
-}
-
-fn endpoint(socket: UdpSocket, server: Option<ServerConfig>) -> Endpoint {
-    let runtime = Arc::new(TokioRuntime);
-    Endpoint::new(EndpointConfig::default(), server, socket, runtime).unwrap()
 }
 
 fn run<T>(act: impl Future<Output = T>) -> T {

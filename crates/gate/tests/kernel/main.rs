@@ -8,6 +8,5 @@ mod killed;
 mod laws;
 mod limits;
 mod quic;
-mod quic_ends;
 mod remains;
 mod router;

@@ -2,13 +2,13 @@
 
 use crate::hosts::hosts;
 use crate::laws::{Law, start};
-use crate::quic_ends::{NAME, endpoint, identity};
 use anyhow::{Context, Result};
 use quinn::{Connection, ConnectionError, Endpoint, IdleTimeout, TransportConfig};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tidegate_gate::{Choice, Fallback, Flow, Limits};
+use tidegate_lab::quic_ends::{NAME, endpoint, identity};
 use tidegate_lab::{IpVersion, Veth};
 
 const FILE: usize = 4 << 20;
@@ -26,11 +26,11 @@ struct Ends {
 
 impl Ends {
     fn new(hosts: &Veth) -> Result<Self> {
-        let (config, mut trusting) = identity();
+        let (config, mut trusting) = identity().unwrap();
         let address = (Veth::server_address(IpVersion::V4), 443).into();
-        let server = endpoint(&hosts.server, address, Some(config));
+        let server = endpoint(&hosts.server, address, Some(config)).unwrap();
         tokio::spawn(send_files(server.clone()));
-        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None);
+        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None).unwrap();
         let mut transport = TransportConfig::default();
         transport.max_idle_timeout(Some(IdleTimeout::try_from(TIMEOUT)?));
         transport.keep_alive_interval(Some(TIMEOUT / 5));

@@ -10,12 +10,11 @@ mod stream;
 pub use control::{Control, takes_quic};
 pub use stream::{QuicListener, QuicStream};
 
+use crate::quic_ends::{NAME, identity};
 use crate::term::Term;
 use anyhow::{Context, Result};
 use control::initial_window;
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig};
-use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
 use socket::Counted;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -28,9 +27,6 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// The receive window in bytes: as large as TCP's on Linux. Chrome allows 6 MB for a stream and 15 MB for a connection,
 /// which an over-buffered link of a few hundred Mbit/s can use up; here the receive window never limits.
 const WINDOW: u32 = 32 << 20;
-
-/// The name in the server's certificate.
-const NAME: &str = "server";
 
 /// How long a call may block before its caller looks at the time.
 const SLICE: Duration = Duration::from_millis(20);
@@ -56,13 +52,7 @@ impl Quic {
     /// # Errors
     /// When threads cannot be started.
     pub fn new(control: Control, initial_packets: Option<u32>) -> Result<Self> {
-        let own = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
-        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-        let certificate = own.cert.der().clone();
-        let mut roots = RootCertStore::empty();
-        roots.add(certificate.clone())?;
-        let mut server = ServerConfig::with_single_cert(vec![certificate], key.into())?;
-        let mut client = ClientConfig::with_root_certificates(Arc::new(roots))?;
+        let (mut server, mut client) = identity()?;
         let mut transport = TransportConfig::default();
         transport
             .congestion_controller_factory(control.factory(initial_packets.map(initial_window)))

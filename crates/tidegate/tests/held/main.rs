@@ -4,13 +4,10 @@
 mod by_default;
 mod flow;
 mod pause;
-#[path = "../../../gate/tests/kernel/quic_ends.rs"]
-mod quic_ends;
 #[path = "../sight/running.rs"]
 mod running;
 
 use crate::flow::{Flow, await_row, await_state, initial, seen, server};
-use crate::quic_ends::{NAME, endpoint, identity};
 use crate::running::{Running, TIDEGATE, json};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -27,6 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_gate::Mechanisms;
+use tidegate_lab::quic_ends::{NAME, endpoint, identity};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_link::{Config, Rate};
 use tidegate_testing::{has_program, has_tun, is_root, skipped, without_tcx};
@@ -442,7 +440,7 @@ async fn send(server: Endpoint) {
 
 /// Downloads until told to stop.
 fn download(hosts: &EmulatedHosts, at: SocketAddr, stop: &AtomicBool) {
-    let (mut config, mut client) = identity();
+    let (mut config, mut client) = identity().unwrap();
     let mut transport = TransportConfig::default();
     transport.send_window(64 << 20);
     config.transport_config(Arc::new(transport));
@@ -456,9 +454,9 @@ fn download(hosts: &EmulatedHosts, at: SocketAddr, stop: &AtomicBool) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        tokio::spawn(send(endpoint(hosts.server(), at, Some(config))));
+        tokio::spawn(send(endpoint(hosts.server(), at, Some(config)).unwrap()));
         let any = ([0; 4], 0).into();
-        let end = endpoint(hosts.client(), any, None);
+        let end = endpoint(hosts.client(), any, None).unwrap();
         let connection = end.connect_with(client, at, NAME).unwrap().await.unwrap();
         let mut stream = connection.accept_uni().await.unwrap();
         while !stop.load(Ordering::Relaxed) {

@@ -2,12 +2,12 @@
 
 use crate::TIMEOUT;
 use crate::agent::Agent;
-use crate::quic_ends::{NAME, endpoint, identity};
 use crate::testbed::turn;
 use quinn::{ConnectionError, Endpoint};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
+use tidegate_lab::quic_ends::{NAME, endpoint, identity};
 use tidegate_lab::{IpVersion, Veth};
 
 /// A client and a server of QUIC.
@@ -19,10 +19,10 @@ struct Ends {
 
 impl Ends {
     fn new(hosts: &Veth) -> Self {
-        let (config, trusting) = identity();
+        let (config, trusting) = identity().unwrap();
         let address = (Veth::server_address(IpVersion::V4), 443).into();
-        let server = endpoint(&hosts.server, address, Some(config));
-        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None);
+        let server = endpoint(&hosts.server, address, Some(config)).unwrap();
+        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None).unwrap();
         client.set_default_client_config(trusting);
         tokio::spawn(accept(server.clone()));
         Self {

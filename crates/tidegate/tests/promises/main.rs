@@ -8,8 +8,6 @@ mod clsact;
 mod download;
 mod ends;
 mod fallback;
-#[path = "../../../gate/tests/kernel/quic_ends.rs"]
-mod quic_ends;
 #[path = "../../../gate/tests/kernel/remains.rs"]
 mod remains;
 mod talk;

@@ -2,7 +2,6 @@
 //! QUIC, with a useless timestamp clock and without timestamps, forwarded for another machine, and older than the
 //! agent.
 
-use crate::quic_ends::{NAME, endpoint, identity};
 use crate::stamps::{CLIENT, Clock, DEVICE, SERVER, Stamped};
 use quinn::{Endpoint, TransportConfig, VarInt};
 use std::io::{Read, Write};
@@ -13,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use tidegate_lab::Namespace;
+use tidegate_lab::quic_ends::{NAME, endpoint, identity};
 
 pub const QUIC: u16 = 443;
 pub const STEERED: u16 = 5001;
@@ -114,7 +114,7 @@ impl Everybody {
 
     /// Downloads over QUIC, with windows as large as in browsers.
     pub fn download_quic(&mut self) {
-        let (mut server, mut client) = identity();
+        let (mut server, mut client) = identity().unwrap();
         let mut transport = TransportConfig::default();
         transport.send_window(64 << 20);
         server.transport_config(Arc::new(transport));
@@ -130,8 +130,8 @@ impl Everybody {
         let (far, near) = {
             let _inside = runtime.enter();
             (
-                endpoint(&self.hosts.server, at, Some(server)),
-                endpoint(&self.hosts.client, ([0; 4], 0).into(), None),
+                endpoint(&self.hosts.server, at, Some(server)).unwrap(),
+                endpoint(&self.hosts.client, ([0; 4], 0).into(), None).unwrap(),
             )
         };
         let stop = Arc::clone(&self.stop);

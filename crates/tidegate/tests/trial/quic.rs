@@ -1,9 +1,7 @@
 //! A download over QUIC (quinn).
 
 use super::*;
-use crate::quic_ends::{NAME, certified, endpoint, trusting};
 use quinn::{Endpoint, TransportConfig};
-use rustls::pki_types::CertificateDer;
 use std::sync::Arc;
 
 /// Environment variables of the load's process: the server's address, and the file with its certificate.
@@ -17,13 +15,13 @@ fn runtime() -> tokio::runtime::Runtime {
 
 /// Sends endless streams to every client. Returns the server's certificate.
 pub fn serve_forever(hosts: &EmulatedHosts, at: SocketAddr) -> Vec<u8> {
-    let (mut config, certificate) = certified();
+    let (mut config, certificate) = certified().unwrap();
     let mut transport = TransportConfig::default();
     transport.send_window(64 << 20);
     config.transport_config(Arc::new(transport));
     let runtime = runtime();
     let guard = runtime.enter();
-    let server = endpoint(hosts.server(), at, Some(config));
+    let server = endpoint(hosts.server(), at, Some(config)).unwrap();
     drop(guard);
     thread::spawn(move || runtime.block_on(accept(server)));
     certificate.to_vec()
@@ -49,7 +47,7 @@ async fn accept(server: Endpoint) {
 fn load() {
     let at: SocketAddr = std::env::var(SERVER).unwrap().parse().unwrap();
     let certificate = fs::read(std::env::var(CERTIFICATE).unwrap()).unwrap();
-    let client = trusting(CertificateDer::from(certificate));
+    let client = trusting(certificate).unwrap();
     runtime().block_on(async {
         let end = Endpoint::client(([0; 4], 0).into()).unwrap();
         let connecting = end.connect_with(client, at, NAME).unwrap();
@@ -59,3 +57,4 @@ fn load() {
         while stream.read(&mut buffer).await.unwrap().is_some() {}
     });
 }
+use tidegate_lab::quic_ends::{NAME, certified, endpoint, trusting};

@@ -10,20 +10,16 @@ use quinn::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tidegate_lab::quic_ends::{NAME, identity};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 use tokio::runtime::{Builder, Runtime};
 
 /// HTTP/3's port.
 const PORT: u16 = 443;
-
-/// The name in the server's certificate.
-const NAME: &str = "server";
 
 /// Bytes of a download: from a picture to a minute of video. The logarithm is uniformly distributed.
 const SMALLEST: f64 = 300e3;
@@ -49,13 +45,7 @@ pub struct Quic {
 impl Quic {
     /// A server on `host` at HTTP/3's port, for IPv4 and IPv6.
     pub fn new(host: &Namespace) -> Result<Self> {
-        let own = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
-        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-        let certificate = own.cert.der().clone();
-        let mut roots = RootCertStore::empty();
-        roots.add(certificate.clone())?;
-        let mut server = ServerConfig::with_single_cert(vec![certificate], key.into())?;
-        let mut client = ClientConfig::with_root_certificates(Arc::new(roots))?;
+        let (mut server, mut client) = identity()?;
         let mut transport = TransportConfig::default();
         // Silent for longer, a connection is stuck, as TCP's are.
         transport.max_idle_timeout(Some(IdleTimeout::try_from(TIMEOUT)?));
