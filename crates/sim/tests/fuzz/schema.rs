@@ -5,27 +5,16 @@ use rand::seq::IndexedRandom;
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value as Json;
 use std::sync::LazyLock;
+use tidegate_sim::cc::Algorithm;
 use toml::{Table, Value};
 
 pub static SCHEMA: LazyLock<Json> = LazyLock::new(tidegate_scenario::schema);
 
-/// Words for strings that the schema does not enumerate.
-const CONTROLS: [&str; 14] = [
-    "cubic",
-    "reno",
-    "bbr",
-    "copa",
-    "abc",
-    "dctcp",
-    "prague",
-    "bic",
-    "vegas",
-    "westwood",
-    "htcp",
-    "highspeed",
-    "none",
-    "bbr3",
-];
+/// The names of congestion controls, which the schema does not enumerate, and one that is none.
+static CONTROLS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let names = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+    names.chain(["none"]).collect()
+});
 
 /// The schema that a reference points to, or one of the alternatives.
 pub fn settled(schema: &'static Json, rng: &mut Pcg64Mcg) -> &'static Json {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The only labels that may distinguish series; none identifies a single flow.
-const LABELS: [&str; 10] = [
+const LABELS: [&str; 12] = [
     "version",
     "law",
     "interface",
@@ -13,6 +13,8 @@ const LABELS: [&str; 10] = [
     "ecn",
     "state",
     "place",
+    "steering",
+    "quantile",
     "le",
 ];
 

@@ -1,14 +1,43 @@
 use super::{Measured, text};
+use crate::account::Way;
+use crate::compare::Compared;
 use crate::fixtures::{START_US, download, quic, snapshot};
+use crate::spread::Spread;
 use crate::udp::HoldCounts;
 use std::collections::BTreeSet;
-use tidegate_agent::{Histograms, HoldView, Holding, WindowlessView};
+use tidegate_agent::{Direction, Histograms, HoldView, Holding, TableView, WindowlessView};
 
 #[path = "../../../../tidegate/tests/sight/lint.rs"]
 mod lint;
 
+/// Every metric: of a hold, of the tables of flows, and of a comparison, too.
 fn exposition() -> String {
-    let look = snapshot(START_US, vec![download(1, 9000, START_US)]);
+    let mut look = snapshot(START_US, vec![download(1, 9000, START_US)]);
+    look.hold = Some(HoldCounts::default());
+    look.tables = vec![TableView {
+        direction: Direction::Down,
+        size: 1000,
+        used: 1,
+        pushed_out: 0,
+    }];
+    let spread = |p95_us| Spread {
+        median_us: p95_us / 2,
+        p95_us,
+        packets: 900,
+    };
+    look.account.ways = vec![Way {
+        direction: Direction::Down,
+        bytes: 40_000,
+        queue: None,
+        kinds: Vec::new(),
+        left: Vec::new(),
+        compared: Some(Compared {
+            pairs: 3,
+            slots_us: 30_000_000,
+            with: spread(40_000),
+            without: spread(800_000),
+        }),
+    }];
     text(Measured {
         snapshot: look,
         histograms: [Histograms::default(), Histograms::default()],
@@ -44,6 +73,11 @@ fn the_exposition_is_sound_and_names_no_flow() {
             2.5e6,
         ),
         ("tidegate_flows{direction=\"down\",state=\"steered\"}", 1.0),
+        ("tidegate_table_size{direction=\"down\"}", 1000.0),
+        (
+            "tidegate_compared_queue_seconds{direction=\"down\",steering=\"without\",quantile=\"0.95\"}",
+            0.8,
+        ),
     ] {
         let of = |sample: &str| sample.strip_prefix(line)?.trim().parse::<f64>().ok();
         let found = text.lines().find_map(of);
@@ -107,7 +141,7 @@ fn every_query_of_the_dashboard_names_an_exported_metric() {
 }
 
 #[test]
-fn the_page_on_watching_tells_of_every_metric() {
+fn the_page_on_metrics_tells_of_every_metric() {
     let page = include_str!("../../../../../docs/metrics.md");
     for name in lint::samples(&exposition()) {
         let name = ["_bucket", "_sum", "_count"]
