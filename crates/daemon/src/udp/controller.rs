@@ -231,7 +231,8 @@ impl Controller {
         self.gate.end();
         self.gate_gone = true;
         self.counts.gate.waiting = 0;
-        self.tell(News {
+        // Never left out: by it another gate is started.
+        self.news.push(News {
             flow: None,
             direction: Direction::Down,
             interface: String::new(),
