@@ -113,7 +113,7 @@ impl<'a> Laboratory<'a> {
             self.options.series,
         );
         [result.own_law, result.own_server_law] =
-            own::law_names(&self.scenario.workloads, self.options);
+            own::law_names(&self.scenario.workloads, self.run, self.options);
         Ok(Some(result))
     }
 
@@ -247,7 +247,7 @@ impl<'a> Laboratory<'a> {
         let named = workload.congestion_control.as_deref();
         let in_kernel = named.map(|name| of_kernel(name, &self.settings.own_tcp));
         let congestion_control = own::sender(workload, &self.settings, self.options)?;
-        let law = own::law(workload, &self.settings, self.options)?;
+        let law = own::law(workload, self.run, &self.settings, self.options)?;
         let own = |side| Own {
             congestion_control: congestion_control.clone(),
             law: law.clone().filter(|_| side != workload.sender()),

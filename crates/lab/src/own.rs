@@ -3,7 +3,7 @@
 use crate::hosts::Settings;
 use crate::run::Options;
 use anyhow::{Result, ensure};
-use tidegate_scenario::{Side, Workload, WorkloadKind};
+use tidegate_scenario::{Run, Side, Workload, WorkloadKind};
 use tidegate_tcp::cc::{Algorithm, Factory};
 use tidegate_tcp::steer::LawFactory;
 
@@ -60,11 +60,12 @@ pub fn sender(
 /// When that host would not use it, since it has the kernel's TCP.
 pub fn law(
     workload: &Workload,
+    run: &Run,
     settings: &Settings,
     options: &Options,
 ) -> Result<Option<LawFactory>> {
     let side = workload.sender().opposite();
-    let law = asked(workload, options);
+    let law = asked(workload, run, options);
     ensure!(
         law.is_none() || settings.own_tcp.contains(&side),
         "workload \"{}\" has a law of the caller's own, expected own_tcp = [\"{}\"], the host that receives its data",
@@ -74,17 +75,18 @@ pub fn law(
     Ok(law)
 }
 
-fn asked(workload: &Workload, options: &Options) -> Option<LawFactory> {
-    let laws = options.laws.filter(|_| workload.steered)?;
+fn asked(workload: &Workload, run: &Run, options: &Options) -> Option<LawFactory> {
+    let can_be = workload.steered && run.gives_window(workload);
+    let laws = options.laws.filter(|_| can_be)?;
     laws(workload)
 }
 
 /// The names of the caller's own laws at client and server, each once, in the workloads' order.
-pub fn law_names(workloads: &[Workload], options: &Options) -> [Option<String>; 2] {
+pub fn law_names(workloads: &[Workload], run: &Run, options: &Options) -> [Option<String>; 2] {
     [Side::Client, Side::Server].map(|side| {
         let mut names: Vec<String> = Vec::new();
         let received = workloads.iter().filter(|w| w.sender().opposite() == side);
-        for law in received.filter_map(|workload| asked(workload, options)) {
+        for law in received.filter_map(|workload| asked(workload, run, options)) {
             if !names.iter().any(|name| name == law.name()) {
                 names.push(law.name().to_owned());
             }

@@ -35,7 +35,7 @@ pub struct Options<'a> {
     /// the scenario's. Results name the scenario's all the same.
     pub senders: Option<&'a Senders<'a>>,
     /// Laws of the caller's own, for workloads whose data a host of `own_tcp` receives; none for a workload: no law.
-    /// Workloads that no law steers (`steered`) are not asked about. Results name them (`RunResult::own_law`).
+    /// Workloads that no law steers (`steered`), or that have no window, are not asked about. Results name them (`RunResult::own_law`).
     pub laws: Option<&'a Laws<'a>>,
 }
 

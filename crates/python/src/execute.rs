@@ -234,33 +234,28 @@ impl Work<'_> {
         py: Python<'_>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<anyhow::Result<Vec<RunResult>>> {
-        let over = AtomicBool::new(false);
-        let caller = thread::current();
         let work = |number: usize| match self.own(number) {
             Some(_) => self.calling_python(|| self.perform(number, &|| {})),
             None => self.perform(number, &|| {}),
         };
-        let done = thread::scope(|scope| {
-            let worker = scope.spawn(|| {
-                let mut results = Vec::new();
-                let take = |_, result| {
-                    results.push(result);
-                    Ok(())
-                };
-                let done = in_order(self.jobs.len(), self.asked.threads, work, take, || {});
-                over.store(true, Ordering::Release);
-                caller.unpark();
-                done.map(|_| results)
-            });
-            let heard = watch(py, &over, || self.tell(progress));
-            if heard.is_err() {
+        let all = || {
+            let mut results = Vec::new();
+            let take = |_, result| {
+                results.push(result);
+                Ok(())
+            };
+            let done = in_order(self.jobs.len(), self.asked.threads, work, take, || {});
+            done.map(|_| results)
+        };
+        in_background(
+            py,
+            all,
+            || self.tell(progress),
+            |over| {
                 self.ended.store(true, Ordering::Relaxed);
-                self.interrupt(py, &over);
-            }
-            let done = py.detach(|| worker.join());
-            heard.map(|()| done)
-        })?;
-        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                self.interrupt(py, over);
+            },
+        )
     }
 
     /// Performs `work` on a thread that calls Python: it has one interpreter state for all calls, and is registered.
@@ -301,8 +296,38 @@ impl Work<'_> {
     }
 }
 
+/// Performs `work` on a thread, while the interpreter is free, interrupts are noticed, and `tell` is called. If one of
+/// them raises an exception, `stop` has to make the work end; it gets the flag that is set when it has.
+///
+/// # Errors
+/// That exception.
+pub fn in_background<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send,
+    tell: impl Fn() -> PyResult<()>,
+    stop: impl FnOnce(&AtomicBool),
+) -> PyResult<T> {
+    let over = AtomicBool::new(false);
+    let caller = thread::current();
+    let done = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let done = work();
+            over.store(true, Ordering::Release);
+            caller.unpark();
+            done
+        });
+        let heard = watch(py, &over, tell);
+        if heard.is_err() {
+            stop(&over);
+        }
+        let done = py.detach(|| worker.join());
+        heard.map(|()| done)
+    })?;
+    Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
 /// Waits until the work is over, and checks for interrupts meanwhile.
-pub fn watch(py: Python<'_>, over: &AtomicBool, tell: impl Fn() -> PyResult<()>) -> PyResult<()> {
+fn watch(py: Python<'_>, over: &AtomicBool, tell: impl Fn() -> PyResult<()>) -> PyResult<()> {
     while !over.load(Ordering::Acquire) {
         py.detach(|| thread::park_timeout(POLL_INTERVAL));
         py.check_signals()?;

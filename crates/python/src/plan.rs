@@ -73,7 +73,7 @@ impl Plan {
         Ok(self.results(results))
     }
 
-    /// Runs everything in the laboratory, one after another, in real time; `progress` is called as by [`Self::run`].
+    /// Performs the only run in the laboratory, in real time; `progress` is called as by [`Self::run`].
     #[pyo3(signature = (*, series=None, progress=None))]
     fn lab(
         &self,
@@ -82,13 +82,17 @@ impl Plan {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Results> {
         let asked = Asked::new(py, series, 100.0, Some(1))?;
-        let mut results = Vec::new();
-        for variant in &self.variants {
-            results.extend(laboratory::execute(py, variant, &asked, progress.as_ref())?);
-        }
+        let variant = &self.variants[0];
+        let run = &variant.scenario.runs[0];
+        let result = laboratory::execute(py, variant, run, &asked, progress.as_ref())?;
         let columns = self.columns.clone();
         let command = self.command.clone();
-        Ok(Results::measured(&self.variants, results, columns, command))
+        Ok(Results::measured(
+            &self.variants,
+            vec![result],
+            columns,
+            command,
+        ))
     }
 
     /// The rows of `tidegate sim --out` for these runs, by their numbers; one after another, until `stop` is set.

@@ -397,6 +397,24 @@ fn a_gate_that_is_gone_is_started_again() {
     });
 }
 
+/// After an upgrade the file of that name is another program.
+#[test]
+fn a_gate_is_started_again_after_the_programs_file_was_replaced() {
+    between(|_| {
+        let folder = tempfile::tempdir().unwrap();
+        let [program, other] = ["tidegate", "other"].map(|name| folder.path().join(name));
+        fs::copy(TIDEGATE, &program).unwrap();
+        fs::write(&other, "#!/bin/sh\nexit 1\n").unwrap();
+        let agent = start_by(Command::new(&program), &["--udp", "hold"]);
+        let first = gate(&agent);
+        fs::rename(&other, &program).unwrap();
+        kill(first, Signal::SIGKILL).unwrap();
+        agent.event("hold_ended");
+        agent.event("hold_resumed");
+        assert_ne!(gate(&agent), first);
+    });
+}
+
 /// Joins the two hosts by a new pair of devices with the same names and addresses.
 fn join_anew(hosts: &Veth) {
     let mut there = hosts
@@ -517,7 +535,19 @@ fn a_download_is_held_and_top_says_how_much() {
         agent.event("hold_ended");
         let look = json(&agent.top(&["--json"]));
         assert_eq!(look["hold"]["waiting"], 0, "{look}");
-        assert!(look["hold"]["waited"].as_u64() > Some(100), "{look}");
+        let before = look["hold"]["waited"].as_u64();
+        assert!(before > Some(100), "{look}");
+        // Its counts go on.
+        agent.event("hold_resumed");
+        let began = Instant::now();
+        loop {
+            let waited = json(&agent.top(&["--json"]))["hold"]["waited"].as_u64();
+            assert!(waited >= before, "{waited:?}, before {before:?}");
+            if waited > before {
+                break;
+            }
+            assert!(began.elapsed() < TIMEOUT, "nothing waits any more");
+        }
         Ok(())
     };
     thread::scope(|scope| {
